@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Question = Literal["amplification", "budget", "batch"]
 #: Bounds on the central eps that a configuration may request.
 BOUNDS = ("upper", "lower")
+#: End of the sentence on the bounds of one of several rounds.
 ONE_ROUND = " (one round alone)"
-"""End of the sentence on the bounds of one of several rounds."""
 _ROUNDS_WITH = {
     "fixed": "the number of users is known",
     "shared": "the number of users is random and the same in all rounds (shared crowd)",

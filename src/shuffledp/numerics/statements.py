@@ -11,12 +11,12 @@ from typing import Literal
 
 from shuffledp.numerics.rounding import Side, number_text
 
+#: Kind of a number of users: of the calibration, of the data, the mean of a random number, or its likeliest value if it
+#: is announced before users send messages.
 Who = Literal["planned", "counted", "mean", "likeliest"]
-"""Kind of a number of users: of the calibration, of the data, the mean of a random number, or its likeliest value if it
-is announced before users send messages."""
+#: Data of the users: with the shares of the given data, with equal shares, a tenth of the users with the value, or any
+#: data, the worst included.
 Data = Literal["given", "equal shares", "a tenth", "worst"]
-"""Data of the users: with the shares of the given data, with equal shares, a tenth of the users with the value, or any
-data, the worst included."""
 
 #: Fields with half-widths of intervals.
 WIDTHS = ("half_width", "simultaneous_half_width")

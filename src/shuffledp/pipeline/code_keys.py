@@ -16,8 +16,8 @@ from pathlib import Path
 from shuffledp.storage import write_atomically
 
 PACKAGE = Path(__file__).resolve().parents[1]
+#: File with the digest of each syntax tree by the sha256 of its file: to parse all code takes three seconds.
 STORE = Path(".snakemake/shuffledp.code.json")
-"""File with the digest of each syntax tree by the sha256 of its file: to parse all code takes three seconds."""
 _SHARED = (
     *(
         f"{name}.py"
@@ -59,6 +59,7 @@ _CLAIMS = (
         for name in ("claims", "papers", "config", "learning", "manifest.py", "formatters.py", "query.py")
     ),
 )
+#: Folders and files of the package by the name of a key.
 PARTS: Mapping[str, tuple[str, ...]] = {
     "data": (*_SHARED, "pipeline/datasets"),
     "results": _LIBRARY,
@@ -77,7 +78,6 @@ PARTS: Mapping[str, tuple[str, ...]] = {
         "numerics/statements.py",
     ),
 }
-"""Folders and files of the package by the name of a key."""
 
 
 class ChangedCodeError(RuntimeError):

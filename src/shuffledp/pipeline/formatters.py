@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from shuffledp.numerics.rounding import Side, round_to_digits
 
+#: Significant digits of a number in a sentence.
 DIGITS = 3
-"""Significant digits of a number in a sentence."""
+#: Relative difference up to which numbers are equal: closed forms agree to rounding only.
 SAME = 1e-9
-"""Relative difference up to which numbers are equal: closed forms agree to rounding only."""
+#: Share from which a percentage is not 0.
 _NOTHING = 1e-5
-"""Share from which a percentage is not 0."""
+#: Relative changes: from the first on a factor is a change, up to the second a percentage says it better.
 _HARDLY, _LITTLE = 5e-3, 0.05
-"""Relative changes: from the first on a factor is a change, up to the second a percentage says it better."""
 
 
 def finite(*values: Any) -> NDArray[np.float64]:

@@ -26,12 +26,12 @@ from typing import Any
 from shuffledp import storage
 from shuffledp.pipeline.code_keys import PlannedCode
 
+#: Environment variable with the number of the run's main process, for jobs on the same machine.
 MAIN = "SHUFFLEDP_MAIN_PROCESS"
-"""Environment variable with the number of the run's main process, for jobs on the same machine."""
+#: Environment variable with the folder of the files of jobs, relative to the folder of the run.
 FILES = "SHUFFLEDP_FILES"
-"""Environment variable with the folder of the files of jobs, relative to the folder of the run."""
+#: Environment variable with the keys of the code that the run was planned with, for jobs that begin later.
 PLANNED = "SHUFFLEDP_PLANNED_CODE"
-"""Environment variable with the keys of the code that the run was planned with, for jobs that begin later."""
 _PR_SET_PDEATHSIG = 1
 _run_folder = Path()
 

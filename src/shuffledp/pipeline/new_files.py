@@ -27,6 +27,7 @@ sentence = "Each user sends the true value among dummies: $title."
 """,
     )
 }
+#: Text after which a line is added to a file, by template and file: a regular expression and the addition.
 LISTS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "paper": {
         "config/config.yaml": (r"(?m)^papers:.*\n\s*\[", "$id, "),
@@ -46,7 +47,6 @@ LISTS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "protocol/fixed_dummies": _IDENTITY,
 }
-"""Text after which a line is added to a file, by template and file: a regular expression and the addition."""
 
 
 def write(template: str, names: Mapping[str, str]) -> Iterator[Path]:

@@ -24,12 +24,12 @@ from shuffledp.pipeline.formatters import SAME
 Array = xr.DataArray
 Floats = NDArray[np.float64]
 Outcome = Literal["holds", "in part", "fails", "untestable"]
+#: Methods, experiments or other names.
 Names = Sequence[str]
-"""Methods, experiments or other names."""
+#: Relative difference up to which neither of two numbers is lower.
 TIE = 0.005
-"""Relative difference up to which neither of two numbers is lower."""
+#: Quantity that is 1 at every feasible point and a gap elsewhere.
 FEASIBLE = "feasible"
-"""Quantity that is 1 at every feasible point and a gap elsewhere."""
 
 
 class MissingResults(Exception):  # noqa: N818  (a result, no mistake)

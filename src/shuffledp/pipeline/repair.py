@@ -40,6 +40,7 @@ class Place:
     unlisted: tuple[str, ...] = ()
 
 
+#: Places in a folder of results.
 RESULTS = (
     Place("runs/*/*/*.sha256", _beside, ("runs/*/*/*.cells.parquet", "runs/*/*/*.values.parquet")),
     Place("training/*/*.sha256", _beside, ("training/*/*.parquet",)),
@@ -49,9 +50,8 @@ RESULTS = (
     Place("drawn/*/*.sha256", _beside),
     Place("site.sha256", _of_site),
 )
-"""Places in a folder of results."""
+#: Places in the folder of prepared data.
 PREPARED = (Place("*.sha256", _beside, ("*.parquet", "*.npz")),)
-"""Places in the folder of prepared data."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
+#: Largest number of characters of a file.
 LONGEST = 1_000_000
-"""Largest number of characters of a file."""
 
 
 class YamlError(ValueError):

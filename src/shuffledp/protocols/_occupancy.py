@@ -6,12 +6,12 @@ import numpy as np
 
 from shuffledp.tasks import Floats, Ints
 
+#: Number of slots or users up to which the law of the number of filled slots is enumerated.
 ENUMERATED = 512
-"""Number of slots or users up to which the law of the number of filled slots is enumerated."""
 
 
+#: Largest number of users or slots in memory in a draw of the number of filled slots.
 _AT_ONCE = 1 << 22
-"""Largest number of users or slots in memory in a draw of the number of filled slots."""
 
 
 def filled(users: int, slots: int, rng: np.random.Generator) -> int:

@@ -31,8 +31,8 @@ from shuffledp.protocols.base import ProtocolBase, Trust
 from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
+#: Group of the entry points of installed packages; the name of an entry is ``<task>.<name>``.
 GROUP = "shuffledp.protocols"
-"""Group of the entry points of installed packages; the name of an entry is ``<task>.<name>``."""
 
 
 class UnknownProtocol(ValueError):  # noqa: N818  (names what is wrong, as Infeasible does)

@@ -320,6 +320,7 @@ class $name(ProtocolBase):
         return each / ((self.keep - 0.5) * n) ** 2
 '''
 
+#: A local class per task and an amplified class for frequencies; ``$id``, ``$name`` and ``$title`` are replaced.
 TEMPLATES: Mapping[str, str] = {
     "frequency": _HEAD + _FREQUENCY,
     "summation": _HEAD + _SUMMATION,
@@ -327,7 +328,6 @@ TEMPLATES: Mapping[str, str] = {
     "vectors": _HEAD + _VECTORS,
     "amplified": _AMPLIFIED,
 }
-"""A local class per task and an amplified class for frequencies; ``$id``, ``$name`` and ``$title`` are replaced."""
 
 _YAML = """# yaml-language-server: $schema=../schema/baselines.json
 task: $task                    # joins every experiment of this task

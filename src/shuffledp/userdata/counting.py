@@ -332,8 +332,8 @@ def because(faults: Faults) -> str:
     return f": {'; '.join(faults.named)}" if faults.named else ""
 
 
+#: Bad texts by reason; None for a missing cell.
 _Bad: TypeAlias = dict[str, list[str | None]]
-"""Bad texts by reason; None for a missing cell."""
 
 
 def _judged(table: DataTable, query: str, tally: Tally, faults: Faults) -> list[str | None]:

@@ -61,8 +61,8 @@ _LINE_ENDS = " has quotes and several kinds of line ends: make all line ends the
 _LARGE = "float without an exact text: "
 #: Middle of the message on objects or lists of JSON in the place of texts, or texts in the place of lists.
 _SHAPE = " has values of another shape under "
+#: Function called about once per second with the finished percentage of a query.
 Percent = Callable[[float], None]
-"""Function called about once per second with the finished percentage of a query."""
 
 
 def quoted(text: str) -> str:

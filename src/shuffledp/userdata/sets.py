@@ -179,8 +179,8 @@ def _order(items: Domain, names: Sequence[Any]) -> NDArray[np.int64]:
     return np.array([rank[text] for text in items.places], np.int64)
 
 
+#: Number of users, the user and the item of every entry, and the number of users without an item in the domain.
 _Sets: TypeAlias = tuple[int, NDArray[np.int64], NDArray[np.int64], int]
-"""Number of users, the user and the item of every entry, and the number of users without an item in the domain."""
 
 
 def _of_table(table: DataTable, pairs: bool, separator: str | None, items: Domain, faults: Faults) -> _Sets:
@@ -278,8 +278,8 @@ def _of_memory(
     return len(numbers), np.array(owners, np.int64), np.array(entries, np.int64), outside
 
 
+#: Number of the row, user, and texts of the user's items.
 _Rows: TypeAlias = Iterator[tuple[int, Any, Sequence[str]]]
-"""Number of the row, user, and texts of the user's items."""
 
 
 def _pairs(columns: Sequence[Sequence[Any]], names: Sequence[str], faults: Faults) -> _Rows:

@@ -44,8 +44,8 @@ _XTOL, _NEAR = 1e-8, 1e-2
 
 Mean = Annotated[float, partial(check_between, least=_LEAST_MEAN, most=MOST_MEAN)]
 Cells = Annotated[int, partial(check_count, most=10**6)]
+#: Groups of cells, each with the mean of its fabricated counts and its numbers of losing and gaining cells.
 Groups = tuple[tuple[float, int, int], ...]
-"""Groups of cells, each with the mean of its fabricated counts and its numbers of losing and gaining cells."""
 
 
 def dummy_cells_delta(eps: EpsAt, mean: Mean, losing: Cells, gaining: Cells) -> float:

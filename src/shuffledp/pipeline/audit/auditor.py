@@ -22,21 +22,21 @@ from shuffledp.populations.base import Law, Population
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget, Task
 
+#: Group of the entry points of installed packages; an entry has the name of the protocol's class, with its module.
 GROUP = "shuffledp.audit_views"
-"""Group of the entry points of installed packages; an entry has the name of the protocol's class, with its module."""
+#: Labels that promise that delta does not exceed the claim.
 SOUND = ("exact", "upper")
-"""Labels that promise that delta does not exceed the claim."""
 
 HOLDS = "holds"
+#: Outcome if the claim lies within the rounding error of the found delta.
 UNDECIDED = "undecided"
-"""Outcome if the claim lies within the rounding error of the found delta."""
 AS_LABELED = "exceeds as labeled"
 EXCEEDS = "EXCEEDS"
 INFEASIBLE = "infeasible"
 NOT_ENUMERATED = "not enumerated"
 FAILED = "FAILED"
+#: Outcomes that are defects: a sound label with too small a claim, or an error.
 FINDINGS = (EXCEEDS, FAILED)
-"""Outcomes that are defects: a sound label with too small a claim, or an error."""
 
 
 #: Total probability of numbers of users that may be omitted without a note.

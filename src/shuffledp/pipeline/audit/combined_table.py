@@ -10,8 +10,8 @@ from pathlib import Path
 from shuffledp.storage import verified
 from shuffledp.tasks import TASK_KINDS
 
+#: Status of a row whose claim has a sound label but does not hold.
 VIOLATION = "violation"
-"""Status of a row whose claim has a sound label but does not hold."""
 
 
 class Violated(RuntimeError):  # noqa: N818  (a finding of the audit)

@@ -22,27 +22,27 @@ from scipy.stats import binom, nbinom, norm, poisson
 
 from shuffledp.tasks import Floats
 
+#: Numbers of messages, one per axis of a block.
 Place = tuple[int, ...]
-"""Numbers of messages, one per axis of a block."""
+#: Law of one user's contribution to the counts of a block.
 Own = Mapping[Place, float]
-"""Law of one user's contribution to the counts of a block."""
 
+#: Mass that a law may omit on either side; small compared with every delta in use, times its rounding error.
 TAIL = 1e-24
-"""Mass that a law may omit on either side; small compared with every delta in use, times its rounding error."""
+#: Mass that a law of several counts may omit on either side, because its table would have too many cells.
 WIDE_TAIL = 1e-16
-"""Mass that a law of several counts may omit on either side, because its table would have too many cells."""
+#: Relative error of one rounding in float64.
 UNIT = 2.0**-53
-"""Relative error of one rounding in float64."""
+#: Relative error of one rounding in numpy's long double; equal to `UNIT` if that type has no more digits.
 LONG_UNIT = float(np.finfo(np.longdouble).eps) / 2
-"""Relative error of one rounding in numpy's long double; equal to `UNIT` if that type has no more digits."""
 #: Largest sum of cells that round to 0.
 _TINY = 1e-290
 #: Roundings of a term and of the sum over outcomes: numpy adds up pairwise, in blocks of 128 with 8 partial sums.
 _SUMMED = 48
 #: Number of cells of two laws up to which their sum is computed directly, without a Fourier transform.
 _DIRECT = 4 * 10**9
+#: Largest number of outcomes of one law in memory.
 MOST_CELLS = 4_000_000
-"""Largest number of outcomes of one law in memory."""
 #: Number of outcomes of several factors up to which the factors are multiplied out, and the step of the grid on which
 #: losses are added beyond this number.
 _MULTIPLIED = 250_000
@@ -75,8 +75,8 @@ def largest(bounds: Iterable[Bounds]) -> Bounds:
     return Bounds(max(lows), max(highs))
 
 
+#: Relative error of the probabilities of a population's window, at least twice the largest found in tests.
 WINDOW = 2.0**-36
-"""Relative error of the probabilities of a population's window, at least twice the largest found in tests."""
 
 
 def averaged(parts: Sequence[tuple[float, Bounds]]) -> Bounds:
@@ -304,8 +304,8 @@ class Jumps(NamedTuple):
         return Jumps(self.rate * part, self.center)
 
 
+#: Shape and stopping probability of a negative binomial count, or jumps.
 Summand = tuple[float, float] | Jumps
-"""Shape and stopping probability of a negative binomial count, or jumps."""
 
 
 def jump_chances(center: float) -> Floats:

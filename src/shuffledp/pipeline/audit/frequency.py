@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from shuffledp.protocols.frequency.skellam import Skellam
     from shuffledp.protocols.frequency.truncation import Truncation
 
+#: Law of the noise of a calibrated protocol if n users take part.
 Noise = Callable[[Any, int], Block]
-"""Law of the noise of a calibrated protocol if n users take part."""
 
 #: Number of cells of a law with all kinds of messages; beyond it the law distinguishes two values and merges all
 #: others.
@@ -218,6 +218,7 @@ def _geometric_noise(half: float, share: float, turn: int) -> Block:
     return Block(np.concatenate((down, up)) / total, (0,), error)
 
 
+#: Noise messages of one value, by the family of the protocol.
 _NOISES: Mapping[str, Noise] = {
     "frequency.sbin.SBin": lambda p, n: binomial_counts(p.coins, 0.5),
     "frequency.balls_into_bins.BallsIntoBins": lambda p, n: binomial_counts(n, p.rate),
@@ -228,7 +229,6 @@ _NOISES: Mapping[str, Noise] = {
     ),
     "frequency.sageo.GeometricShuffle": lambda p, n: _geometric_noise(p.half_eps, p.share, p.turn),
 }
-"""Noise messages of one value, by the family of the protocol."""
 
 
 def correlated_noise(protocol: CorrelatedNoise, eps: float) -> View:
@@ -318,13 +318,13 @@ def secret_shares(protocol: SecretShares, eps: float) -> View:
     )
 
 
+#: Sum modulo q of all shares of n users, by the family of the protocol.
 _SHARES: Mapping[str, Noise] = {
     "frequency._polya_shares.PolyaShares": lambda p, n: polya_modulo(
         p.group_order, math.exp(-p.eps / p.precision), n / p.base_users
     ),
     "frequency.multi_expected.MultiExpected": lambda p, n: gaussian_modulo(p.group_order, p.tau, n),
 }
-"""Sum modulo q of all shares of n users, by the family of the protocol."""
 
 
 # -- noise of a curator or of a secure sum ---------------------------------------------------------------------------
@@ -374,12 +374,12 @@ def _laplace_of_a_count(protocol: CentralLaplace, n: int) -> Block:
     return laplace_counts(math.exp(-protocol.noise.eps / changed_counts))
 
 
+#: Noise of one count among n users, by the family of the protocol.
 _OF_A_COUNT: Mapping[str, Noise] = {
     "frequency.skellam.Skellam": lambda p, n: skellam_counts(p.variance * n / p.n_users),
     "frequency.central_laplace.CentralLaplace": _laplace_of_a_count,
     "frequency.central_gaussian.CentralGaussian": lambda p, n: gaussian_counts(p.noise.sigma),
 }
-"""Noise of one count among n users, by the family of the protocol."""
 
 
 def curator_noise(protocol: NoisyHistogram, eps: float) -> View:

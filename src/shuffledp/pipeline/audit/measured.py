@@ -33,8 +33,8 @@ class Measured:
         return self.found.low
 
 
+#: Function from a protocol, a population, a privacy level and its eps to delta.
 Profile = Callable[..., Measured]
-"""Function from a protocol, a population, a privacy level and its eps to delta."""
 
 
 class NoProfile(Exception):  # noqa: N818  (a reason, not an error)

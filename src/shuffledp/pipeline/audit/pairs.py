@@ -36,8 +36,8 @@ from shuffledp.populations.base import Fixed, Law
 from shuffledp.populations.laws import Binomial, Poisson
 from shuffledp.tasks import Floats
 
+#: Law of user 1's contribution to the first and to the second count; the other input exchanges the counts.
 Gains = Mapping[tuple[int, int], float]
-"""Law of user 1's contribution to the first and to the second count; the other input exchanges the counts."""
 
 #: Largest number of totals in a sum.
 _MOST_TOTALS = 300_000

@@ -45,10 +45,10 @@ def at_scale(
     return [profile(protocol, population, level, eps) for level, eps in enumerate(levels)]
 
 
+#: Description of the messages, by the family of the protocol.
 PROFILES: Mapping[str, Profile] = {**REPORTS, **SETS, **SUMS, **VALUES}
-"""Description of the messages, by the family of the protocol."""
+#: Description of the messages if users are added or removed, by the family of the protocol.
 PRESENCES: Mapping[str, Callable[..., Measured]] = {
     "frequency._curator_noise.NoisyHistogram": presence,
     "frequency.skellam.Skellam": presence,
 }
-"""Description of the messages if users are added or removed, by the family of the protocol."""

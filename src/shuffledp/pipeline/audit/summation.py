@@ -111,11 +111,11 @@ def _laplace(protocol: CentralLaplace, n: int) -> Block:
     )
 
 
+#: Noise of one sum, by the family of the protocol.
 _NOISES: Mapping[str, Noise] = {
     "summation.central_laplace.CentralLaplace": _laplace,
     "summation.central_gaussian.CentralGaussian": lambda p, n: gaussian_counts(p.noise.sigma),
 }
-"""Noise of one sum, by the family of the protocol."""
 
 
 def skellam(protocol: Skellam, eps: float) -> View:

@@ -57,12 +57,12 @@ PARTS = ("grid", "enumerated", "messages")
 HOLDS, ERRATUM, LABELED = "holds", "listed erratum", "exceeds as labeled"
 NOT_AUDITED, REFUSED = "not audited", "infeasible"
 
+#: Least delta of random settings, at which a few users can show an excess.
 LEAST_DELTA = 1e-3
-"""Least delta of random settings, at which a few users can show an excess."""
+#: Probability that a right law is rejected.
 RATE = 1e-6
-"""Probability that a right law is rejected."""
+#: p-value below which a law is rejected: p-values of large samples are not exact in the tails.
 LEVEL = 1e-7
-"""p-value below which a law is rejected: p-values of large samples are not exact in the tails."""
 #: Largest number of drawn settings of a protocol, of tries per feasible setting of an accounting, and of other users.
 _DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
 #: Rounding of bounds to the digits of the table.

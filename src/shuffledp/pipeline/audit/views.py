@@ -37,10 +37,10 @@ from shuffledp.pipeline.audit.finite_laws import (
 from shuffledp.populations.base import Law
 from shuffledp.tasks import Users
 
+#: Function from messages to their kinds.
 Kinds = Callable[[NDArray[Any]], NDArray[np.int64]]
-"""Function from messages to their kinds."""
+#: Inputs of all users as indices in `View.inputs`, user 1 first.
 Held = tuple[int, ...]
-"""Inputs of all users as indices in `View.inputs`, user 1 first."""
 
 #: Probability below which a number of users is omitted.
 _NEGLIGIBLE = 1e-14

@@ -10,6 +10,7 @@ from typing import Final
 
 from shuffledp.storage import publish, verified_rows
 
+#: Columns of the table of claims; see results/README.md.
 COLUMNS: Final = (
     "id",
     "kind",
@@ -31,7 +32,6 @@ COLUMNS: Final = (
     "headline",
     "scale",
 )
-"""Columns of the table of claims; see results/README.md."""
 HEADLINE_COLUMNS: Final = (
     "paper",
     "claim_id",

@@ -25,6 +25,7 @@ from shuffledp.pipeline import yaml_files
 from shuffledp.pipeline.claims.claim_jobs import modules
 from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
 
+#: Consequence of the printed form for its users, by effect.
 EFFECTS: Final = {
     "safe": "the guarantee holds, with more noise than needed or a needless restriction",
     "unsafe": "the claimed guarantee does not hold",
@@ -33,13 +34,12 @@ EFFECTS: Final = {
     "wrong_claim": "a statement about errors, messages, conditions or other work is not true",
     "cosmetic": "a slip in the text, a remark or a proof; the result in use is right",
 }
-"""Consequence of the printed form for its users, by effect."""
 _ON_ONE_LINE = AfterValidator(lambda text: " ".join(text.split()))
 Line = Annotated[str, _ON_ONE_LINE]
 _NUMBER = r"[1-9][0-9]*(\.[1-9][0-9]*)*"
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), _ON_ONE_LINE]
+#: Quoted passage; a shorter passage would occur in almost any text.
 Quote = Annotated[str, StringConstraints(strip_whitespace=True, min_length=20), _ON_ONE_LINE]
-"""Quoted passage; a shorter passage would occur in almost any text."""
 ErratumId = Annotated[str, Field(pattern=rf"^[A-Z]{{2,4}}-E?{_NUMBER}$")]
 NoteId = Annotated[str, Field(pattern=rf"^[A-Z]{{2,4}}-N{_NUMBER}$")]
 Side = Literal["above", "below"]

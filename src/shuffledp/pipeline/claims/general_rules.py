@@ -11,8 +11,8 @@ from shuffledp.pipeline.claims.stated_claims import Catalogue
 from shuffledp.pipeline.formatters import percent, times
 from shuffledp.pipeline.query import TIE, Array, Outcome, Points, compare, total
 
+#: Outcomes of a claim that an erratum, or a reading note, decides.
 _BY_ERRATUM, _BY_NOTE = ("in part", "fails"), ("holds", "untestable")
-"""Outcomes of a claim that an erratum, or a reading note, decides."""
 
 
 def erratum(case: Case, by: str, shown: Outcome | None) -> Verdict:

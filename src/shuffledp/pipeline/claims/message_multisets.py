@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from shuffledp.pipeline.claims.search_results import SHARES
 
 Floats = NDArray[np.float64]
+#: Probabilities by the number of occurrences of each output.
 Law = Mapping[tuple[int, ...], float]
-"""Probabilities by the number of occurrences of each output."""
 
 
 def with_message(law: Law, message: Sequence[float]) -> Law:

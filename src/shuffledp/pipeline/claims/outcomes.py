@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from shuffledp.pipeline.query import Outcome, Points, grade
 
+#: Largest difference at which a measured fraction agrees with a stated fraction: five percentage points.
 POINTS = 0.05
-"""Largest difference at which a measured fraction agrees with a stated fraction: five percentage points."""
+#: Largest difference at which a slope in logarithms agrees with a stated exponent.
 SLOPE = 0.1
-"""Largest difference at which a slope in logarithms agrees with a stated exponent."""
+#: Uncertainty of closed forms, and of numerical values that are exact to the shown digits.
 CLOSED_FORM = "0"
-"""Uncertainty of closed forms, and of numerical values that are exact to the shown digits."""
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+#: Ratio above which a setting violates a statement; numbers are accurate to a tenth of the excess.
 LIMIT = 1 + 1e-6
-"""Ratio above which a setting violates a statement; numbers are accurate to a tenth of the excess."""
+#: Smallest delta of a setting in a search.
 LEAST_DELTA = 1e-12
-"""Smallest delta of a setting in a search."""
+#: Values of eps in a search over data sets of a few users, as shares of the local budget.
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
-"""Values of eps in a search over data sets of a few users, as shares of the local budget."""
+#: Values of a search with the settings as text.
 Values = Iterator[tuple[float, str]]
-"""Values of a search with the settings as text."""
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ from shuffledp.pipeline.claims.results_read import papers_with_claims
 from shuffledp.pipeline.query import Outcome
 
 Accounting = Literal["printed", "simplified", "corrected", "exact", "-"]
+#: Reference of an error: the frequencies of the participants, or of the population from which they are drawn.
 Target = Literal["participants", "population", "-"]
-"""Reference of an error: the frequencies of the participants, or of the population from which they are drawn."""
+#: Function of a case and of the claim's options by name.
 Rule = Callable[..., Verdict]
-"""Function of a case and of the claim's options by name."""
 AnyRule = TypeVar("AnyRule", bound=Rule)
 Words = Annotated[str, Field(min_length=1)]
 _FOLDER = resources.files("shuffledp.pipeline.papers")

@@ -14,8 +14,8 @@ from shuffledp.pipeline.claims.stated_claims import Claim
 from shuffledp.pipeline.formatters import listed
 from shuffledp.pipeline.query import MissingResults, Outcome
 
+#: Accountings whose verdicts are shown but not counted: a simplified form, which its theorem implies for many users.
 ABRIDGED = ("simplified",)
-"""Accountings whose verdicts are shown but not counted: a simplified form, which its theorem implies for many users."""
 ANOTHER_SCALE = "neither: the expected outcome is for the papers' scale, and this run has another scale"
 LEFT_OPEN = "neither: the expected outcome was left open, and this run decides it"
 _OF_CLAIM = ("id", "kind", "paper", "stated", "expected", "figure", "errata")

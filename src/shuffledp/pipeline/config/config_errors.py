@@ -14,10 +14,10 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 Place = tuple[str | int, ...]
+#: Place of a mistake in a file, and the reason.
 Mistake = tuple[Place, str]
-"""Place of a mistake in a file, and the reason."""
+#: Type of the error of a grid value that does not fit where its variable is used.
 GRID = "grid"
-"""Type of the error of a grid value that does not fit where its variable is used."""
 T = TypeVar("T")
 
 

@@ -11,10 +11,11 @@ from shuffledp.pipeline import yaml_files
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 
 DRAWABLE = ("figures", "tables")
+#: Folder of the papers and studies, and the file of the curves of our own noise designs.
 EXPERIMENTS, DESIGNS = "config/experiments", "config/designs.yaml"
-"""Folder of the papers and studies, and the file of the curves of our own noise designs."""
+#: Folder of the user's own experiments, and the value that omits these experiments.
 OWN_FOLDER, NONE = "config/own", "none"
-"""Folder of the user's own experiments, and the value that omits these experiments."""
+#: Names of the workflow's own targets, which a file of experiments cannot have.
 TAKEN = frozenset(
     (
         "all",
@@ -33,7 +34,6 @@ TAKEN = frozenset(
         "summaries",
     )
 )
-"""Names of the workflow's own targets, which a file of experiments cannot have."""
 TAKEN_BEGINNINGS = ("draw_", "dataset_")
 
 

@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+#: Folders of the project that are not for results.
 OTHERS = frozenset(
     (
         "benchmarks",
@@ -26,7 +27,6 @@ OTHERS = frozenset(
         "workflow",
     )
 )
-"""Folders of the project that are not for results."""
 
 
 def results_problem(results: object, root: Path) -> str | None:

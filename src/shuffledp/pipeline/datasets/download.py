@@ -28,15 +28,15 @@ from shuffledp.pipeline.datasets.registry import Location, spec
 from shuffledp.pipeline.datasets.source_errors import DownloadError, NoNetworkError
 from shuffledp.storage import temporary_beside
 
+#: Seconds for a connection, and between two parts of an answer.
 TIMEOUT = (4.0, 20.0)
-"""Seconds for a connection, and between two parts of an answer."""
+#: Seconds of the longest transfer.
 LONGEST = 1800.0
-"""Seconds of the longest transfer."""
 RETRIES = 2
+#: Bytes that a packed file, or a zip file, may have beyond the wanted content.
 _SLACK, _ZIP_SLACK = 1 << 20, 1 << 28
-"""Bytes that a packed file, or a zip file, may have beyond the wanted content."""
+#: Bytes of the largest member of a zip file from which a content is derived.
 _MOST = 1 << 30
-"""Bytes of the largest member of a zip file from which a content is derived."""
 _BLOCK = 1 << 16
 _HEADERS = {"Accept-Encoding": "identity", "User-Agent": "shuffledp (reproducible experiments)"}
 _HTML = (b"<!doctype html", b"<html", b"<head", b"<body")

@@ -23,8 +23,8 @@ from shuffledp.storage import sha256_of
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Names of the data sets, which are the modules of `sets`.
 NAMES: tuple[str, ...] = tuple(sorted(module.name for module in pkgutil.iter_modules(sets.__path__)))
-"""Names of the data sets, which are the modules of `sets`."""
 
 
 @dataclass(frozen=True)

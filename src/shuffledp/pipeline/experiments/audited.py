@@ -14,14 +14,14 @@ from shuffledp.pipeline.experiments.sources.user_file import with_domain
 from shuffledp.protocols.registry import built_ins, is_plugin, module_path
 from shuffledp.tasks import TASK_KINDS
 
+#: Audit of protocols without experiment (1 or 0), claims per protocol and accounting (0: all), random settings per
+#: protocol, and runs of each setting.
 EFFORT: Final[Mapping[str, Mapping[str, int]]] = {
     "full": {"every": 1, "points": 0, "settings": 4, "runs": 1000},
     "quick": {"every": 0, "points": 1, "settings": 1, "runs": 60},
 }
-"""Audit of protocols without experiment (1 or 0), claims per protocol and accounting (0: all), random settings per
-protocol, and runs of each setting."""
+#: Families whose protocols have a job each, because each searches for designs of its noise.
 SEARCHED: Final = ("correlated",)
-"""Families whose protocols have a job each, because each searches for designs of its noise."""
 _SEED = 1
 
 

@@ -21,8 +21,8 @@ def _columns(kind: pa.DataType, names: str) -> list[tuple[str, pa.DataType]]:
     return [(name, kind) for name in names.split()]
 
 
+#: Columns of the cost of a calibrated protocol.
 COST = ("messages_per_user", "extra_messages", "bits_per_message", "bits_per_user", "shuffler_messages")
-"""Columns of the cost of a calibrated protocol."""
 CELLS = pa.schema(
     [
         *_columns(_TEXT, "cell paper experiment method label protocol task accounting reduction guarantee"),
@@ -36,29 +36,29 @@ VALUES = pa.schema(
     [("cell", _TEXT), ("metric", _TEXT), ("kind", _TEXT), ("repeat", pa.int32()), ("value", _NUMBER)]
 )
 CELL_NUMBERS = tuple(f.name for f in CELLS if f.type == _NUMBER)
+#: Columns of the cells that describe a method in words.
 CELL_TEXTS = ("label", "protocol", "accounting", "trust", "reduction", "guarantee")
-"""Columns of the cells that describe a method in words."""
+#: Prefix of an entry of the column ``parameters``, as in ``parameters.dummies``.
 PARAMETER_PREFIX = "parameters."
-"""Prefix of an entry of the column ``parameters``, as in ``parameters.dummies``."""
+#: Values of the column ``guarantee``, from the strongest to the weakest; infeasible cells have none.
 GUARANTEE_LABELS: tuple[str, ...] = GUARANTEES
-"""Values of the column ``guarantee``, from the strongest to the weakest; infeasible cells have none."""
+#: Guarantees whose reason is in ``guarantee_note``.
 IN_DOUBT = NEED_A_NOTE
-"""Guarantees whose reason is in ``guarantee_note``."""
+#: Columns that a training run adds to the cells of a method; absent without training.
 TRAINED_METRICS = ("accuracy",)
-"""Columns that a training run adds to the cells of a method; absent without training."""
+#: Share of the users who collude or drop out, and number of fake users, for the robustness of a protocol.
 ABSENT, FAKES = 0.1, 10
-"""Share of the users who collude or drop out, and number of fake users, for the robustness of a protocol."""
+#: Spent and unspent eps of a calibrated protocol, eps with absent users, gain of fake users; present on request.
 SPENT_METRICS = ("eps_spent", "slack", "eps_colluding", "eps_dropped", "poisoning_gain")
-"""Spent and unspent eps of a calibrated protocol, eps with absent users, gain of fake users; present on request."""
 _NEAR_BUDGET = (0.98, 0.99, 0.995, 0.999, 1.01, 1.02)  # where delta may fall abruptly
+#: Delta of a protocol under exact accounting, by the share of the budget's eps; present on request.
 PROFILE_METRICS = {
     f"delta_at_{share:g}": share for share in sorted([*(i / 20 for i in range(31)), *_NEAR_BUDGET])
 }
-"""Delta of a protocol under exact accounting, by the share of the budget's eps; present on request."""
+#: Column names that a grid variable must not have.
 RESERVED = frozenset(
     {*CELLS.names, *VALUES.names, "mean", "count", "standard_error", "curve"} - set(CELL_NUMBERS)
 )
-"""Column names that a grid variable must not have."""
 
 
 @dataclass(frozen=True)

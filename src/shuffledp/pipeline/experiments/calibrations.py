@@ -24,10 +24,10 @@ from shuffledp.protocols.base import ProtocolBase
 from shuffledp.storage import write_atomically
 from shuffledp.tasks import Budget, Task
 
+#: Environment variable in which the main process names the folder.
 FOLDER = "SHUFFLEDP_CALIBRATIONS"
-"""Environment variable in which the main process names the folder."""
+#: CPU seconds of the fastest calibration that is stored: reading one takes a tenth of it.
 LEAST_SECONDS = 0.01
-"""CPU seconds of the fastest calibration that is stored: reading one takes a tenth of it."""
 _PREFIX = "calibrations."
 
 

@@ -197,6 +197,7 @@ def _entries(
     return MappingProxyType({entry[0]: NamedFunction(*entry) for entry in entries})
 
 
+#: By name; all other public functions are for Python only.
 NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     # a random population
     ("amplified_epsilon", "eps", _clones),
@@ -259,4 +260,3 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     ("central_gaussian_epsilon", "eps", _always(ONE_RECORD_MORE)),
     ("central_replacement_epsilon", "eps", _always(UPPER)),
 )
-"""By name; all other public functions are for Python only."""

@@ -72,12 +72,13 @@ class Job:
         return resolved
 
 
+#: Parts that some jobs do not have.
 OPTIONAL = ("task", "data", "population", "budget", "training", "simulated_at", "spent_at", "profile_at")
-"""Parts that some jobs do not have."""
+#: Parts of a job that may refer to variables of its grid.
 PARTS = ("task", "data", "population", "budget", "options", "arguments")
-"""Parts of a job that may refer to variables of its grid."""
 
 
+#: Classes of populations by the name in a configuration.
 LAWS: Mapping[str, Callable[..., Population]] = {
     "binomial": Binomial,
     "poisson": Poisson,
@@ -86,7 +87,6 @@ LAWS: Mapping[str, Callable[..., Population]] = {
     "sub_exponential": SubExponential,
     "moment_bounded": MomentBounded,
 }
-"""Classes of populations by the name in a configuration."""
 
 
 def population_from(config: Mapping[str, Any]) -> Population:

@@ -25,10 +25,10 @@ from shuffledp.storage import publish
 
 log = logging.getLogger(__name__)
 
+#: Data sets for training, with the shape of their images.
 IMAGES = {"mnist": (28, 28, 1), "cifar10": (32, 32, 3)}
-"""Data sets for training, with the shape of their images."""
+#: Data sets that users supply themselves: the file below the folder of raw data.
 OWN_FILES = {"cifar10": "cifar10/cifar10.npz"}
-"""Data sets that users supply themselves: the file below the folder of raw data."""
 _ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
 _CURVE = pa.schema(
     [

@@ -22,12 +22,12 @@ from shuffledp.pipeline.figures.palette import COLORS, GRAY
 from shuffledp.pipeline.figures.ranking import records
 from shuffledp.pipeline.figures.style import SIZE
 
+#: Largest mean number of messages per user of the compared protocols, a row of panels each.
 MESSAGES = (math.inf, 2.0, 1.0)
-"""Largest mean number of messages per user of the compared protocols, a row of panels each."""
+#: Ratio of the second to the least error up to which the second is close.
 CLOSE = 1.1
-"""Ratio of the second to the least error up to which the second is close."""
+#: Groups of trust within which protocols are compared.
 GROUPS = ("shuffler", "shuffler_adds", "secure_sum")
-"""Groups of trust within which protocols are compared."""
 _POINT = ["users", "values", "eps"]
 _COLUMNS = [
     "task",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
+#: Name of a file with printed and exact numbers; questions of its caption are about the exact numbers by default.
 BOTH = "both"
-"""Name of a file with printed and exact numbers; questions of its caption are about the exact numbers by default."""
+#: The two accountings of such a file.
 PAIR = ("printed", "exact")
-"""The two accountings of such a file."""
+#: Values of each variable in their order.
 Grid = Mapping[str, Sequence[Any]]
-"""Values of each variable in their order."""
+#: Values by name: an entry of the configuration, conditions on rows, or a row.
 Fields = Mapping[str, Any]
-"""Values by name: an entry of the configuration, conditions on rows, or a row."""
 
 
 class Common(TypedDict):

@@ -28,8 +28,8 @@ from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST
 
 TABLE_FORMATS = ("csv", "md", "tex", "tabular")
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
+#: Captions of claims that all papers share, in ``papers/captions``.
 SHARED_CAPTIONS = ("errata.rst", "reading_notes.rst")
-"""Captions of claims that all papers share, in ``papers/captions``."""
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+#: Fewest repeats behind the variance of a drawn standard error; an eighth of the repeats if they are below 24.
 FEWEST_BEHIND_A_BAR = 3.0
-"""Fewest repeats behind the variance of a drawn standard error; an eighth of the repeats if they are below 24."""
+#: Column of a summary: the number of repeats behind a standard error.
 BEHIND_BAR = "repeats_behind_bar"
-"""Column of a summary: the number of repeats behind a standard error."""
+#: Relative difference up to which curves are called equal.
 SAME = 5e-3
-"""Relative difference up to which curves are called equal."""
 
 Numbers = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ from scipy.optimize import isotonic_regression
 
 from shuffledp.pipeline.figures.style import SETTINGS
 
+#: Size of a name, and its letters per line.
 POINTS, LETTERS = 7.0, 30
-"""Size of a name, and its letters per line."""
 _AWAY, _LINE, _BESIDE = 18.0, 1.25, "beside"
 _BEYOND = 8.0  # points by which names may stand above and below their panel
 

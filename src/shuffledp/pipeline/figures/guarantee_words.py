@@ -10,14 +10,15 @@ import pandas as pd
 from shuffledp.guarantees import FROM_BELOW
 from shuffledp.pipeline.experiments.results import GUARANTEE_LABELS, IN_DOUBT
 
+#: A method and an accounting.
 _Part = tuple[str, str]
-"""A method and an accounting."""
+#: Texts in captions for labels that need an explanation.
 _IN_WORDS = {"violated": "violated in a known setting, perhaps not drawn here"}
-"""Texts in captions for labels that need an explanation."""
+#: Word for `FROM_BELOW`, a lower bound, which cannot be violated.
 NO_GUARANTEE = "lower bound, no guarantee"
-"""Word for `FROM_BELOW`, a lower bound, which cannot be violated."""
 _LABELS = (*GUARANTEE_LABELS, NO_GUARANTEE)
 _DOUBTED = (*(label for label in reversed(GUARANTEE_LABELS) if label in IN_DOUBT), NO_GUARANTEE)
+#: Trusted party, by the word in the results.
 TRUST = {
     "shuffler": "a shuffler",
     "shuffler_adds": "a shuffler that adds messages",
@@ -25,7 +26,6 @@ TRUST = {
     "local": "nobody",
     "central": "a curator",
 }
-"""Trusted party, by the word in the results."""
 
 
 def doubts(cells: pd.DataFrame, order: Sequence[str]) -> dict[str, str]:

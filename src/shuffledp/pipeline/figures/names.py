@@ -9,6 +9,7 @@ from shuffledp.identities import Identity, identity_of
 if TYPE_CHECKING:
     from shuffledp.pipeline.config import Experiment, Method
 
+#: Trusted party by trust model, in the order of a leaderboard.
 TRUST = {
     "shuffler": "shuffler permutes",
     "shuffler_adds": "shuffler adds or samples",
@@ -16,7 +17,6 @@ TRUST = {
     "central": "curator",
     "local": "nobody",
 }
-"""Trusted party by trust model, in the order of a leaderboard."""
 
 
 def method_identity(experiment: Experiment, method: Method) -> Identity | None:

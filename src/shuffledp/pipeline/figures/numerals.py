@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+#: Numbers from the first to below the second are written without a power of ten.
 PLAIN = 1e-3, 1e6
-"""Numbers from the first to below the second are written without a power of ten."""
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _EXPONENT = re.compile(r"(?<![\w.])\d+(?:\.\d+)?e[+-]?\d+\b")
 _LONG_NUMBER = re.compile(r"(?<![\w.,])\d{4,}(?![\w.,]*\d)(?=$|[^\w])")

@@ -54,17 +54,17 @@ from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Manifes
 from shuffledp.storage import publish
 from shuffledp.tasks import METRICS, WORST_METRIC
 
+#: Mark of a picture whose numbers are not of this run.
 MARK = "papers' scale, kept results"
-"""Mark of a picture whose numbers are not of this run."""
 _NOT_OF_THIS_RUN = "All numbers are kept results at the papers' scale, not results of this run.\n"
+#: Number of protocols of a task under one trust model in the dumbbells, best first.
 MOST_ROWS = 6
-"""Number of protocols of a task under one trust model in the dumbbells, best first."""
+#: Words for the compared quantities; a quantity without an entry keeps its name.
 QUANTITIES = {
     **{name: metric.quantity for name, metric in METRICS.items()},
     WORST_METRIC: "squared error",
     **dict.fromkeys(("eps_central", "eps_shuffler"), "eps"),
 }
-"""Words for the compared quantities; a quantity without an entry keeps its name."""
 _SHOWN_TRUST = [TRUST[trust] for trust in ("shuffler", "shuffler_adds", "secure_sum")]
 
 
@@ -228,6 +228,7 @@ def _of_ranking(table: pd.DataFrame) -> dict[str, Any]:
 # -- files ---------------------------------------------------------------------------------------------------------
 
 _Table = Callable[[pd.DataFrame], dict[str, Any]]
+#: Drawing function of each table, or None, and the names in its caption.
 _DRAWN: Mapping[str, tuple[Callable[[pd.DataFrame], Figure] | None, _Table]] = {
     "dumbbells": (draw_errors, _of_dumbbells),
     "best_protocols": (draw_best, facts_of_best),
@@ -238,9 +239,8 @@ _DRAWN: Mapping[str, tuple[Callable[[pd.DataFrame], Figure] | None, _Table]] = {
     "gaps": (draw_gaps, _of_gaps),
     RANKING: (None, _of_ranking),
 }
-"""Drawing function of each table, or None, and the names in its caption."""
+#: Drawings whose title is the first sentence of their captions, and whose axis has the setting.
 _WITH_FINDING = (draw_errors, draw_gaps, draw_years)
-"""Drawings whose title is the first sentence of their captions, and whose axis has the setting."""
 
 
 def publish_overall(job: OverallJob) -> None:

@@ -15,11 +15,12 @@ from shuffledp.pipeline.figures.names import method_identity, method_label
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, name_of
 from shuffledp.storage import sha256_of
 
+#: Key of the page, and name of the folder of its figures.
 KEY = "overall"
-"""Key of the page, and name of the folder of its figures."""
 TITLE = "All protocols and claims together"
 CAPTIONS = PAPERS / KEY / "captions"
 RANKING = "ranking"
+#: Title of each picture, in the order of the page, and of the ranking.
 TITLES = {
     "dumbbells": "Printed and exact error beside a curator's, a row per protocol",
     "best_protocols": "Best protocol and its margin to the second, a cell per setting",
@@ -30,12 +31,11 @@ TITLES = {
     "gaps": "Printed over exact numbers, a row per method",
     RANKING: "All protocols at every setting",
 }
-"""Title of each picture, in the order of the page, and of the ranking."""
 FIGURES = tuple(name for name in TITLES if name != RANKING)
+#: Folder with the table of each picture from a run at the papers' scale.
 KEPT = Path("reference/overall")
-"""Folder with the table of each picture from a run at the papers' scale."""
+#: Pictures that a run at a smaller scale cannot draw in a useful way: they need many settings, or a curator.
 SAMPLED = ("dumbbells", "best_protocols", "by_year", "profiles", "robustness")
-"""Pictures that a run at a smaller scale cannot draw in a useful way: they need many settings, or a curator."""
 
 
 class GapJob(TypedDict):

@@ -12,12 +12,12 @@ from typing import Any
 
 from shuffledp.identities import Identity, colors, identities
 
+#: Colors of functions, in the order of their numbers; a test simulates how color-blind readers see them.
 COLORS = tuple(color for name, color in colors().items() if name != "black")
-"""Colors of functions, in the order of their numbers; a test simulates how color-blind readers see them."""
+#: Line styles of identities.
 LINES: Mapping[str, Any] = {"solid": "-", "dashdot": (0, (5, 1.5, 1.5, 1.5)), "dotted": (0, (1.5, 1.5))}
-"""Line styles of identities."""
+#: Line styles of curves that would look like another curve.
 _OTHER_DASHES: tuple[Any, ...] = ((0, (9, 1.2)), (0, (8, 3)), (0, (7, 2, 1.5, 2)), (0, (2.5, 1)))
-"""Line styles of curves that would look like another curve."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h", "8", "d", "H")
 GRAY, DARK, BLACK = "#8c8c8c", "#4d4d4d", "#000000"
 PRINTED_DASH = (0, (4, 2))
@@ -33,8 +33,8 @@ class Look:
     width: float = 0.0
 
 
+#: Looks by the name of a curve.
 Looks = Mapping[str, Look]
-"""Looks by the name of a curve."""
 _ACCOUNTINGS = {
     "printed": Look(GRAY, "s", PRINTED_DASH),
     "simplified": Look(GRAY, "^", (0, (1.5, 1.2))),

@@ -21,10 +21,10 @@ from shuffledp.pipeline.figures.style import SETTINGS, in_column
 from shuffledp.pipeline.manifest import Scale
 
 RED, PALE = colors()["crimson"], "#cfcfcf"
+#: Largest ratio of a strip; above it, an arrow has the greatest ratio of a curve.
 CLIP = 100.0
-"""Largest ratio of a strip; above it, an arrow has the greatest ratio of a curve."""
+#: Least size of text in points.
 SMALL = 6.5
-"""Least size of text in points."""
 DARK = SETTINGS["axes.edgecolor"]
 _MARGIN, _MARKERS, _FEW, _LETTER = 0.05, 12, 6, 0.0135
 _ARROW = 46  # points that a remark above a strip is wide

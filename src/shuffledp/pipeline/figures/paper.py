@@ -57,8 +57,8 @@ from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, Chart, DrawnPaper, 
 from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
+#: Marks of pictures whose data are not the real data, by the source of the data.
 MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
-"""Marks of pictures whose data are not the real data, by the source of the data."""
 
 
 def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = None) -> list[Drawn]:
@@ -108,8 +108,8 @@ class _Read:
     simulated: frozenset[str]
 
 
+#: Folder of the results, paper, experiment and methods.
 _Setup = tuple[str, str, str, tuple[str, ...]]
-"""Folder of the results, paper, experiment and methods."""
 _Reader = Callable[[_Setup], _Read]
 
 
@@ -250,12 +250,12 @@ def _curves(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
     return Made(make, numbers_of(job, what), chart_of(what), without, questions={"how_drawn": words})
 
 
+#: Function that draws the pictures of each kind.
 KINDS: Mapping[str, Callable[[DrawingJob, pd.DataFrame, pd.DataFrame, str], Made]] = {
     "curves": _curves,
     "methods": _curves,
     "pareto": pareto,
 }
-"""Function that draws the pictures of each kind."""
 
 
 def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:

@@ -36,10 +36,10 @@ from shuffledp.pipeline.figures.style import COLUMN_WIDTH, in_column
 from shuffledp.pipeline.manifest import Chart
 
 FRONT = "front"
+#: Relative advantage in error or cost up to which a method is not on the front for this advantage.
 TOLERANCE = 0.01
-"""Relative advantage in error or cost up to which a method is not on the front for this advantage."""
+#: Most names beside a picture; the CSV file has all methods.
 MOST_NAMES = 12
-"""Most names beside a picture; the CSV file has all methods."""
 _AROUND, _FAR = 1.75, 20.0  # factors around the enlarged front, and up to which controls are drawn
 _SAME_PLACE = 1.03  # ratio up to which markers cover each other
 _PERMUTES = "shuffler"

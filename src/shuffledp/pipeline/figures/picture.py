@@ -14,10 +14,10 @@ from shuffledp.pipeline.figures.drawn_curves import Strand, equal_curves, leadin
 from shuffledp.pipeline.figures.palette import BLACK, Look, Looks
 from shuffledp.pipeline.manifest import Chart, Curve
 
+#: Curve of points of the paper, and their name.
 PAPER, READ_OFF = "paper", "read off the paper"
-"""Curve of points of the paper, and their name."""
+#: Look of points of the paper.
 POINTS = Look(BLACK, "x", "")
-"""Look of points of the paper."""
 
 
 @dataclass(frozen=True)

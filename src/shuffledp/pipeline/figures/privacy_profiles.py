@@ -24,13 +24,13 @@ from shuffledp.pipeline.figures.selected_rows import matching
 from shuffledp.pipeline.figures.style import SIZE
 from shuffledp.pipeline.figures.titles import setting_words
 
+#: Lower end of the axis of delta.
 LEAST = 1e-12
-"""Lower end of the axis of delta."""
+#: Decades of delta within which curves coincide.
 SAME = 0.2
-"""Decades of delta within which curves coincide."""
 HALF = 0.5
+#: Look of a protocol without an identity.
 OTHER = Look(GRAY, "", "-")
-"""Look of a protocol without an identity."""
 _COLUMNS = [*SETTING, "trust", "label", "front", "guarantee", "curve", "at_eps", "found_delta"]
 _WRAPPED = 46
 

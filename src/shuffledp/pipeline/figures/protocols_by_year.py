@@ -13,8 +13,8 @@ from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, records
 from shuffledp.pipeline.figures.titles import setting_words
 
+#: Factor that the running best error falls by at least.
 GAIN = 0.99
-"""Factor that the running best error falls by at least."""
 _COLUMNS = [*SETTING, "year", "trust", "label", "error", "accounting", "guarantee", "running_best"]
 
 

@@ -15,10 +15,11 @@ from shuffledp.pipeline.figures.fronts import Offer, front
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching
 
+#: Columns that name a setting of the ranking.
 SETTING = ("task", "users", "values", "eps", "delta")
-"""Columns that name a setting of the ranking."""
+#: Columns of eps with absent users and of the gain of fake users; empty if an experiment computes none.
 ROBUST = ("eps_dropped", "eps_colluding", "poisoning_gain")
-"""Columns of eps with absent users and of the gain of fake users; empty if an experiment computes none."""
+#: Columns of the ranking.
 COLUMNS = (
     *SETTING,
     "trust",
@@ -40,11 +41,10 @@ COLUMNS = (
     "parameters",
     *ROBUST,
 )
-"""Columns of the ranking."""
+#: Accountings of the ranking: a method is ranked under its first accounting in this list.
 ACCOUNTINGS = ["exact", "corrected", "printed"]
-"""Accountings of the ranking: a method is ranked under its first accounting in this list."""
+#: Reference values: among the settings with the most protocols, the nearest by ratios is shown first.
 USUAL = {"eps": 1.0, "users": 1e5}
-"""Reference values: among the settings with the most protocols, the nearest by ratios is shown first."""
 _COMPUTED = ("rank", "front", "over_curator", "printed_over_curator")
 _STATED = tuple(name for name in COLUMNS if name not in _COMPUTED)
 _POINT = ["users_expected", "domain_size", "eps", "delta"]

@@ -25,13 +25,13 @@ from shuffledp.pipeline.formatters import number
 BLUE, GOLD, RED = colors()["blue"], colors()["gold"], colors()["crimson"]
 DARK, PALE = SETTINGS["axes.edgecolor"], "#c4c4c4"
 NO_GUARANTEE = "no guarantee"
+#: Verdicts on claims with their colors.
 VERDICTS = {"holds": "#009E73", "in part": "#E69F00", "fails": "#B2182B", "untestable": "#b8b8b8"}
-"""Verdicts on claims with their colors."""
 ABSENT_SHARE = f"{100 * ABSENT:g} %"
+#: Height of a row and width of a picture in inches.
 _ROW, _WIDTH = 0.19, 8.6
-"""Height of a row and width of a picture in inches."""
+#: Relative difference up to which a printed number counts as equal to the exact number.
 _EQUAL = 0.01
-"""Relative difference up to which a printed number counts as equal to the exact number."""
 
 
 def draw_errors(table: pd.DataFrame) -> Figure:

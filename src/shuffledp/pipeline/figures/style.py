@@ -40,10 +40,10 @@ SETTINGS: dict[Any, Any] = {
 }
 
 
+#: Size of the text beside rows and in cells, in points.
 SIZE = 7.5
-"""Size of the text beside rows and in cells, in points."""
+#: Width in inches of a column of a two-column paper.
 COLUMN_WIDTH = 3.3
-"""Width in inches of a column of a two-column paper."""
 _COLUMN: dict[Any, Any] = {
     "font.size": 8,
     "axes.titlesize": 8,

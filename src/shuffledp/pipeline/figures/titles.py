@@ -11,8 +11,8 @@ from shuffledp.pipeline.figures.drawing_jobs import Fields
 from shuffledp.pipeline.figures.numerals import power
 from shuffledp.pipeline.figures.ranking import SETTING
 
+#: Mean width of a letter of a title in inches.
 _LETTER = 0.073
-"""Mean width of a letter of a title in inches."""
 
 
 def setting_words(row: Fields) -> str:

@@ -16,8 +16,8 @@ import jax.numpy as jnp
 from shuffledp.pipeline.learning.network import forward, gathered, losses, no_taps
 from shuffledp.pipeline.learning.plan import Network
 
+#: Examples per backward pass: larger chunks leave the processor's cache.
 CHUNK = 12
-"""Examples per backward pass: larger chunks leave the processor's cache."""
 
 Gradient = tuple[jax.Array, jax.Array]  # in weights, (outputs, inputs), and in the bias
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import Positive, Unit, check_fields
 
+#: Mean of the pixels of the training images, gray values over 255.
 MNIST_MEAN = 0.1307
-"""Mean of the pixels of the training images, gray values over 255."""
+#: Standard deviation of the pixels of the training images, gray values over 255.
 MNIST_SPREAD = 0.3081
-"""Standard deviation of the pixels of the training images, gray values over 255."""
+#: Height and width of the images.
 MNIST_SIZE = 28
-"""Height and width of the images."""
 
 
 @dataclass(frozen=True, eq=False)

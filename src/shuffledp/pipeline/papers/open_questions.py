@@ -13,6 +13,7 @@ from shuffledp.pipeline.papers.segmented import residual_search
 from shuffledp.pipeline.papers.shuffle_gaussian import unit_ball_search
 from shuffledp.pipeline.papers.summation import rappor_search
 
+#: Columns of the table; see results/README.md.
 COLUMNS: Final = (
     "id",
     "paper",
@@ -31,9 +32,8 @@ COLUMNS: Final = (
     "related",
     "effort",
 )
-"""Columns of the table; see results/README.md."""
+#: Some setting violates the statement; no searched setting does; or two proven bounds enclose the answer.
 VERDICTS: Final = ("violated", "no violation found", "bracketed")
-"""Some setting violates the statement; no searched setting does; or two proven bounds enclose the answer."""
 Effort = Literal["full", "quick"]
 
 

@@ -13,8 +13,8 @@ import pandas as pd
 
 from shuffledp.pipeline.claims.errata_data import errata, reading_notes
 
+#: Form of a column: a format specification, a function, or None for cells that are texts.
 Form = str | Callable[[float], str] | None
-"""Form of a column: a format specification, a function, or None for cells that are texts."""
 
 
 def markdown(header: Sequence[str], body: Iterable[Sequence[str]]) -> str:

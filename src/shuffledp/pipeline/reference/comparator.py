@@ -13,10 +13,10 @@ from typing import Any
 
 Row = Mapping[str, Any]
 Rows = dict[str, Row]
+#: Largest number of rows in a list of a report.
 FIRST = 10
-"""Largest number of rows in a list of a report."""
+#: Largest number of differences of a column that a report shows.
 SHOWN = 3
-"""Largest number of differences of a column that a report shows."""
 
 
 @dataclass(frozen=True)

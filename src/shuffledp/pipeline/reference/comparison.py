@@ -9,16 +9,16 @@ from shuffledp.pipeline.reference import comparator
 from shuffledp.pipeline.reference.snapshot import DIGEST, TRAINING, ReferencePart, Snapshot
 from shuffledp.pipeline.reference.tolerances import COLUMNS, IDENTICAL
 
+#: Exit codes of the command.
 SAME, DIFFERENT, REFUSED = 0, 1, 2
-"""Exit codes of the command."""
 _VERDICTS = {
     SAME: "Everything agrees with the reference",
     DIFFERENT: "The run does not agree with the reference",
     REFUSED: "Not everything could be compared",
 }
 _TOLERANCES = {**COLUMNS, DIGEST: IDENTICAL}
+#: Sources of published files, whose checksums the project knows.
 _REAL = ("official", "mirror")
-"""Sources of published files, whose checksums the project knows."""
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, TRAINED_METRICS,
 from shuffledp.pipeline.experiments.trained import TrainingFiles
 from shuffledp.storage import read_verified
 
+#: Key of a row of a method; ``point`` has the grid variables, such as ``eps=0.1 k=50``, or the round of a curve.
 PLACE = ("point", "accounting", "metric")
-"""Key of a row of a method; ``point`` has the grid variables, such as ``eps=0.1 k=50``, or the round of a curve."""
+#: Column of calibrated parameters, for readers; the digest covers them, and flat optima have no tolerance.
 PARAMETERS = "parameters"
-"""Column of calibrated parameters, for readers; the digest covers them, and flat optima have no tolerance."""
+#: Digest of all numbers of a row at full precision, which distinguishes equal bytes from equal digits.
 DIGEST = "digest"
-"""Digest of all numbers of a row at full precision, which distinguishes equal bytes from equal digits."""
 _TEXTS = ("status", "reason", "guarantee", "reduction", PARAMETERS, DIGEST)
 _CELL = (
     "status",
@@ -47,15 +47,15 @@ _CELL = (
 )
 _CURVE = ("accuracy", "loss", "participants")
 COLUMNS = (*_CELL, "expected", "mean", "standard_error", "count", *_CURVE, PARAMETERS, DIGEST)
+#: Second part of the key of a training run.
 TRAINING = "training"
-"""Second part of the key of a training run."""
 _NUMERIC_PACKAGES = ("python", "numpy", "scipy", "pandas", "pyarrow", "jax", "jaxlib")
 
+#: Paper, experiment and method; or paper, ``training`` and run.
 Key = tuple[str, str, str]
-"""Paper, experiment and method; or paper, ``training`` and run."""
 Place = tuple[str, str, str]
+#: Values of a row by column, without absent ones, by the row's place.
 Rows = dict[Place, dict[str, str | float]]
-"""Values of a row by column, without absent ones, by the row's place."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class ReferencePart:
     rows: Rows
 
 
+#: Methods of experiments, and training runs, by their keys.
 Snapshot = Mapping[Key, ReferencePart]
-"""Methods of experiments, and training runs, by their keys."""
 
 
 def of_results(results: Path) -> Snapshot:

@@ -12,23 +12,23 @@ from collections.abc import Mapping
 
 from shuffledp.pipeline.reference.comparator import Row, Tolerance, numbers_of, relative_difference
 
+#: Relative tolerance: root finders stop at 1e-9 or closer, ten digits are stored, and errors depend smoothly on the
+#: roots. A loss convolved with itself 100,000 times changes eps most, by 1e-8 without vector instructions.
 CLOSED_FORM = 1e-7
-"""Relative tolerance: root finders stop at 1e-9 or closer, ten digits are stored, and errors depend smoothly on the
-roots. A loss convolved with itself 100,000 times changes eps most, by 1e-8 without vector instructions."""
+#: Relative tolerance: messages depend on the position of a flat minimum, which is less precise than its value.
 OPTIMUM = 1e-6
-"""Relative tolerance: messages depend on the position of a flat minimum, which is less precise than its value."""
+#: Tolerance in standard errors of the difference of two independent means. Normal means exceed it with probability
+#: 2e-9, so that ten thousand new draws raise a false alarm with probability 2e-5.
 STANDARD_ERRORS = 6.0
-"""Tolerance in standard errors of the difference of two independent means. Normal means exceed it with probability
-2e-9, so that ten thousand new draws raise a false alarm with probability 2e-5."""
+#: Variance of the difference of the logarithms of two standard errors, times the number of repeats less 1. The variance
+#: is half of the kurtosis less 1. The kurtosis is 15 for the squared error of one normal estimate, the heaviest of the
+#: metrics.
 HEAVIEST = 7.0
-"""Variance of the difference of the logarithms of two standard errors, times the number of repeats less 1. The variance
-is half of the kurtosis less 1. The kurtosis is 15 for the squared error of one normal estimate, the heaviest of the
-metrics."""
+#: Absolute tolerance, 50 of 10,000 test images: training runs in single precision drift apart. Without vector
+#: instructions no accuracy differs within 3,000 rounds; the rest is a margin for 100,000 rounds.
 ACCURACY = 0.005
-"""Absolute tolerance, 50 of 10,000 test images: training runs in single precision drift apart. Without vector
-instructions no accuracy differs within 3,000 rounds; the rest is a margin for 100,000 rounds."""
+#: Relative tolerance, for the same reason; without vector instructions the loss changes by 1e-7 within 3,000 rounds.
 LOSS = 0.01
-"""Relative tolerance, for the same reason; without vector instructions the loss changes by 1e-7 within 3,000 rounds."""
 
 
 def relative(most: float) -> Tolerance:
@@ -57,6 +57,7 @@ def _standard_error(column: str, before: Row, after: Row) -> bool:
 IDENTICAL = Tolerance("identical", lambda column, before, after: False)
 CLOSE, FLAT = relative(CLOSED_FORM), relative(OPTIMUM)
 _EXACT = ("status", "reason", "guarantee", "reduction", "domain_size", "count", "participants")
+#: Tolerance by column of the tables of experiments and of the curves of training runs.
 COLUMNS: Mapping[str, Tolerance] = {
     **dict.fromkeys(_EXACT, IDENTICAL),
     **dict.fromkeys(("users_expected", "eps", "delta", "eps_local", "expected"), CLOSE),
@@ -71,7 +72,6 @@ COLUMNS: Mapping[str, Tolerance] = {
     ),
     "loss": relative(LOSS),
 }
-"""Tolerance by column of the tables of experiments and of the curves of training runs."""
+#: Tolerances of the golden table: of answers, of answers that depend on the last bits of NumPy and SciPy, of positions
+#: of flat optima, and of bounds of rounding errors.
 ANSWER, LAST_BITS, SEARCHED, MARGIN = relative(1e-11), relative(1e-8), FLAT, relative(1e-3)
-"""Tolerances of the golden table: of answers, of answers that depend on the last bits of NumPy and SciPy, of positions
-of flat optima, and of bounds of rounding errors."""

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TABLE = "claims/audit.csv"
+#: Statuses in order of importance: a protocol under an accounting has the first status of its claims; a violation ends
+#: the run.
 OUTCOMES: Final = ("exceeds as labeled", "listed erratum", "undecided", "holds", "not audited")
-"""Statuses in order of importance: a protocol under an accounting has the first status of its claims; a violation ends
-the run."""
+#: Names of the parts of the audit, for one claim and for several.
 PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "grid": ("point of experiments", "points of experiments"),
     "enumerated": ("setting enumerated", "settings enumerated"),
     "messages": ("law of messages", "laws of messages"),
 }
-"""Names of the parts of the audit, for one claim and for several."""
 
 
 def read(results: Path) -> Rows:

@@ -33,8 +33,8 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+#: Line of a caption, a comment of reStructuredText, after which its details begin.
 DETAILS = ".. details"
-"""Line of a caption, a comment of reStructuredText, after which its details begin."""
 
 
 class CaptionError(ValueError):

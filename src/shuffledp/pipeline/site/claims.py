@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 HEADLINES = "claims/headlines.csv"
 QUESTIONS = "claims/open_questions.csv"
+#: Verdicts in the order in which the pages count and sort them.
 OUTCOMES = ("holds", "in part", "fails", "untestable")
-"""Verdicts in the order in which the pages count and sort them."""
+#: Verdicts on open questions, in the order in which the page sorts them.
 SEARCHED = ("violated", "bracketed", "no violation found")
-"""Verdicts on open questions, in the order in which the page sorts them."""
 
 
 def claims(results: Path) -> Rows:

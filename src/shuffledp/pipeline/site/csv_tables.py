@@ -16,12 +16,12 @@ from shuffledp.storage import read_verified
 if TYPE_CHECKING:
     from pathlib import Path
 
+#: Cells of one row on a page, by name.
 Row = Mapping[str, Any]
-"""Cells of one row on a page, by name."""
 Rows = tuple[Row, ...]
 DIGITS = 4  # significant digits of a number on a page
+#: Text in place of a number in a column of numbers.
 NO_NUMBER = ("infeasible", "–")
-"""Text in place of a number in a column of numbers."""
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
     from shuffledp.pipeline.manifest import DrawnPaper, ManifestEntry
 
+#: Kinds of rows, with the names of their columns for the printed and the correct form, in words and in numbers.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "errata": ("erratum", "printed form", "corrected form", "printed value", "correct value"),
     "reading_notes": ("reading note", "as read", "as used", "value as read", "value as used"),
 }
-"""Kinds of rows, with the names of their columns for the printed and the correct form, in words and in numbers."""
 _PLACED = {"id", "place", "quantity", "effect", "shown"}  # a remark whose numbers do not show it ends the run
+#: Effects of an erratum on users of the printed form, the most important first; notes have none.
 EFFECTS = ("unsafe", "biased", "wrong_optimum", "wrong_claim", "safe", "cosmetic", "")
-"""Effects of an erratum on users of the printed form, the most important first; notes have none."""
 
 
 def is_remarks(entry: ManifestEntry) -> bool:

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from shuffledp.pipeline.manifest import ManifestEntry
 
 _NAME = "ranking"
+#: Columns of the ranking that name a setting.
 SETTING = ("task", "users", "values", "eps", "delta")
-"""Columns of the ranking that name a setting."""
+#: Fields of `shuffledp.numerics.statements.STATED` by column of a page.
 _FIELDS = {
     "squared error": "mse",
     "relative to the curator’s": "floor_ratio",
     "messages": "messages_per_user",
     "bits": "bits_per_user",
 }
-"""Fields of `shuffledp.numerics.statements.STATED` by column of a page."""
 _DIGITS = 4
 
 

@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from shuffledp.pipeline.site.csv_tables import Row
 
 BEST, PRINTED = "best", "printed"
+#: Accountings: the best one that each protocol has, which is the command's default, and the papers' own.
 ACCOUNTINGS = {BEST: "best available", PRINTED: "as printed"}
-"""Accountings: the best one that each protocol has, which is the command's default, and the papers' own."""
+#: Label and option of the size of a task.
 SIZES = {
     "frequency": ("values k", "domain-size"),
     "summation": ("largest number", "max-value"),
     "sets": ("items, 4 per user", "set-size 4 --domain-size"),
     "vectors": ("dimensions", "dimension"),
 }
-"""Label and option of the size of a task."""
+#: Names of the tasks for readers.
 TASKS = {
     "frequency": "histogram",
     "summation": "sum of whole numbers",
     "sets": "histogram of sets",
     "vectors": "mean of vectors",
 }
-"""Names of the tasks for readers."""
 _TABLE = "selector.csv"
 _DIGITS = 3
 _MOST_TICKS = 4
@@ -91,10 +91,10 @@ class Offer:
     bits: float
 
 
+#: Numbers of an offer with their fields in a row of a comparison.
 NUMBERS = {"mse": "mse", "half_width": "half_width", "messages": "messages_per_user", "bits": "bits_per_user"}
-"""Numbers of an offer with their fields in a row of a comparison."""
+#: Offers by setting, each by trust and then by error, as a comparison orders them.
 Tables = dict[SelectorSetting, tuple[Offer, ...]]
-"""Offers by setting, each by trust and then by error, as a comparison orders them."""
 
 
 def kept_tables() -> Tables:

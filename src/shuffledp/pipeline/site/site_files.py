@@ -11,23 +11,23 @@ INDEX = "index.html"
 PAPERS = "pages/papers.html"
 PROTOCOLS = "pages/protocols.html"
 SELECTOR = "pages/choose.html"
+#: Key of the pictures over all papers, which have a page like a paper.
 OVERALL = "overall"
-"""Key of the pictures over all papers, which have a page like a paper."""
 CLAIMS = "pages/claims.html"
 AUDIT = "pages/audit.html"
 ERRATA = "pages/errata.html"
 OPEN_QUESTIONS = "pages/open_questions.html"
 CHECKSUM = "site.sha256"
+#: Folders with only files of the site: an unlisted file in them is from an earlier site.
 FOLDERS = ("pages", "site")
-"""Folders with only files of the site: an unlisted file in them is from an earlier site."""
 
 STYLE = "site/style.css"
 SCRIPT = "site/site.js"
 SELECTOR_DATA = "site/selector_data.js"
 SELECTOR_SCRIPT = "site/selector.js"
 EXPLORE = "site/explore.js"
+#: Library for interactive charts; a page loads it when a reader opens such a chart.
 LIBRARY = ("site/bokeh.min.js", "site/bokeh-api.min.js")
-"""Library for interactive charts; a page loads it when a reader opens such a chart."""
 
 
 def paper_page(paper: str) -> str:

@@ -44,10 +44,11 @@ from shuffledp.protocols.conformance.running import calibrated
 from shuffledp.protocols.plugin_errors import format_error
 
 Check = Callable[[Protocol, Iterable[Case]], str | None]
+#: Checks of every protocol, and further checks of a user's class by `shuffledp check-baseline`.
 Level = Literal["every", "close"]
-"""Checks of every protocol, and further checks of a user's class by `shuffledp check-baseline`."""
 
 _PRIVACY: Mapping[Check, Level] = dict.fromkeys((check_privacy, check_encoder, check_claim), "every")
+#: All checks in their order, with their levels; `privacy_evidence` has further comparisons at the level ``close``.
 LEVELS: Mapping[Check, Level] = {
     check_declarations: "every",
     check_value_object: "every",
@@ -69,7 +70,6 @@ LEVELS: Mapping[Check, Level] = {
     check_close_variance: "close",
     **_PRIVACY,
 }
-"""All checks in their order, with their levels; `privacy_evidence` has further comparisons at the level ``close``."""
 CHECKS: tuple[Check, ...] = tuple(check for check, level in LEVELS.items() if level == "every")
 
 

@@ -33,8 +33,8 @@ from shuffledp.protocols.conformance.statistics import (
 )
 from shuffledp.tasks import Array, Floats, Public, Summation, Users
 
+#: Number of users at the start of the list, and as many over the whole list, whose messages are counted separately.
 FIRST_ALONE = 30
-"""Number of users at the start of the list, and as many over the whole list, whose messages are counted separately."""
 
 
 def check_permutation_invariant(protocol_class: Protocol, cases: Iterable[Case]) -> None:

@@ -42,18 +42,18 @@ from shuffledp.protocols.conformance.running import calibrated, has_fast_law
 from shuffledp.protocols.conformance.statistics import generator
 from shuffledp.tasks import Array, Budget, Frequency, Public, Sets, Summation, Task, Users, Vectors
 
+#: Largest number of compared inputs.
 MOST_INPUTS = 12
-"""Largest number of compared inputs."""
+#: Reports drawn per input for two inputs, fewer for more inputs.
 REPORTS = 1_000_000
-"""Reports drawn per input for two inputs, fewer for more inputs."""
+#: Inverse of the largest probability of a message whose excess may be missed, with `REPORTS` messages.
 RARE = 10_000
-"""Inverse of the largest probability of a message whose excess may be missed, with `REPORTS` messages."""
+#: Runs of the shuffler per input if runs are drawn one by one.
 VIEWED = 2_000
-"""Runs of the shuffler per input if runs are drawn one by one."""
+#: Number of ranges in which real-valued messages of a run are counted.
 BINS = 16
-"""Number of ranges in which real-valued messages of a run are counted."""
+#: Number of users of the largest setting whose final messages are compared.
 MANY = 200
-"""Number of users of the largest setting whose final messages are compared."""
 GROUPS: tuple[tuple[Fixed, Budget], ...] = (
     (Fixed(1), Budget(1.0, 0.05)),
     (Fixed(9), Budget(1.0, 0.02)),

@@ -15,12 +15,12 @@ from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.statistics import generator
 from shuffledp.protocols.messages import Cost, Messages
 
+#: Largest number of messages of a tried case.
 MOST_MESSAGES = 100_000
-"""Largest number of messages of a tried case."""
+#: Approximate number of users that the checks of a class encode in all.
 DRAWN = 30_000_000
-"""Approximate number of users that the checks of a class encode in all."""
+#: Expected seconds above which `check-baseline` prints a warning first.
 PATIENCE = 600.0
-"""Expected seconds above which `check-baseline` prints a warning first."""
 
 
 def fault(protocol_class: Protocol, cases: Iterable[Case]) -> str | None:

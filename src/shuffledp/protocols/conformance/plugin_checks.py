@@ -23,10 +23,10 @@ from shuffledp.protocols.conformance.statistics import (
 from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Array, Public, Sets, Task, Users
 
+#: Runs in which users are encoded together, and as many in which users are encoded one by one.
 CALLS = 1_500
-"""Runs in which users are encoded together, and as many in which users are encoded one by one."""
+#: Repeats for the variance, with a fast law and message by message.
 ERRORS = {True: 200_000, False: 10_000}
-"""Repeats for the variance, with a fast law and message by message."""
 
 # -- trust, order, other users ---------------------------------------------------------------------------------
 

@@ -26,16 +26,18 @@ from shuffledp.protocols.conformance.statistics import (
 )
 from shuffledp.tasks import Array, Budget, Ints, Sets, Task
 
+#: Reports drawn per input.
 REPORTS = 40_000
-"""Reports drawn per input."""
+#: Views drawn per input if a view is cheap.
 VIEWS = 20_000
-"""Views drawn per input if a view is cheap."""
+#: Messages of all views together if runs are drawn one by one.
 SLOW_MESSAGES = 400_000
-"""Messages of all views together if runs are drawn one by one."""
+#: Largest number of different outcomes that are separate events; more outcomes are grouped into ranges.
 MOST_KINDS = 256
-"""Largest number of different outcomes that are separate events; more outcomes are grouped into ranges."""
+#: Labels that promise that delta does not exceed the claim.
 SOUND = ("exact", "upper")
-"""Labels that promise that delta does not exceed the claim."""
+#: Settings with few users and large budgets, in which few draws show a loss beyond the claim. A setting from the fourth
+#: on is tried only if no earlier setting is feasible.
 TRIALS: tuple[tuple[Law, Budget], ...] = (
     (Fixed(0), Budget(1.0, 0.01)),
     (Fixed(1), Budget(1.0, 0.05)),
@@ -43,15 +45,13 @@ TRIALS: tuple[tuple[Law, Budget], ...] = (
     (Binomial(24, 0.5), Budget(1.0, 0.02)),
     (Fixed(59), Budget(3.0, 0.05)),
 )
-"""Settings with few users and large budgets, in which few draws show a loss beyond the claim. A setting from the fourth
-on is tried only if no earlier setting is feasible."""
 ALWAYS = 3
 
 
+#: Largest number of kinds of messages whose counts are the view.
 MOST_LETTERS = 16
-"""Largest number of kinds of messages whose counts are the view."""
+#: True if a property was checked, and its description.
 Note = tuple[bool, str]
-"""True if a property was checked, and its description."""
 
 
 # -- samples against bounds ------------------------------------------------------------------------------------

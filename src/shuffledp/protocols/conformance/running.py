@@ -14,17 +14,17 @@ from shuffledp.protocols.conformance.statistics import generator
 from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Array, Floats, Public, Users
 
+#: Repeats message by message.
 MESSAGE_REPEATS = 600
-"""Repeats message by message."""
+#: Largest number of messages of one repeat in simulations message by message; if all cases exceed it, only the smallest
+#: case is simulated.
 MOST_MESSAGES = 20_000
-"""Largest number of messages of one repeat in simulations message by message; if all cases exceed it, only the smallest
-case is simulated."""
+#: Number of messages of all repeats together, beyond which there are fewer repeats message by message.
 MOST_DRAWN = 3_000_000
-"""Number of messages of all repeats together, beyond which there are fewer repeats message by message."""
+#: Least number of repeats message by message, for any number of messages.
 LEAST_REPEATS = 100
-"""Least number of repeats message by message, for any number of messages."""
+#: Repeats of `sample_aggregate` for a protocol with a fast law.
 FAST_REPEATS = 10_000
-"""Repeats of `sample_aggregate` for a protocol with a fast law."""
 
 
 @lru_cache(maxsize=4096)  # searching for the best number of dummies takes longer than most checks

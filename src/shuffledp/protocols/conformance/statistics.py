@@ -10,14 +10,14 @@ from scipy.special import betaincinv, ndtr, stdtrit
 from shuffledp.tasks import Array, Floats, Ints
 
 SEED = 20230215
+#: Permitted standard errors of a mean or a variance: probability 6e-7 for a normal deviate.
 SIGMAS = 5.0
-"""Permitted standard errors of a mean or a variance: probability 6e-7 for a normal deviate."""
+#: p-value of a test of two samples, below which their laws differ.
 P_VALUE = 1e-6
-"""p-value of a test of two samples, below which their laws differ."""
+#: Shares of the wealth that `contradicted` bets.
 STAKES = tuple(2.0 ** -np.arange(0.5, 9.0))
-"""Shares of the wealth that `contradicted` bets."""
+#: Factor of the range of a summand over the number of draws in the empirical Bernstein bound.
 RARE = 7 / 3 * math.log(2 / P_VALUE)
-"""Factor of the range of a summand over the number of draws in the empirical Bernstein bound."""
 
 
 def generator(offset: int = 0) -> np.random.Generator:

@@ -21,8 +21,8 @@ from shuffledp.tasks import USERS_AT_ONCE, Array, Floats, Ints, Participants, Pu
 _ITEMS = 1 << 26
 #: Number of numbers to rank, or of items to count, per pass; their 64 bits need little memory.
 _AT_ONCE = 1 << 20
+#: Approximate number of users whose messages are drawn together.
 TOGETHER = 1 << 18
-"""Approximate number of users whose messages are drawn together."""
 
 
 def selectable(task: Sets) -> tuple[int, int]:

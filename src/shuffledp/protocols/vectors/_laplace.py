@@ -20,8 +20,8 @@ from shuffledp.protocols.messages import Messages
 from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Task, Vectors
 
+#: Reports are sent as double precision numbers.
 BITS_PER_COORDINATE = 64
-"""Reports are sent as double precision numbers."""
 
 
 def clipped(values: Array, task: Vectors) -> Floats:

@@ -20,23 +20,23 @@ from shuffledp.pipeline.experiments.sources.interface import (
 )
 from shuffledp.tasks import Task
 
+#: Module with the data of each kind of task; a job imports only the module of its task.
 MODULES = {
     "frequency": "shuffledp.pipeline.experiments.sources.values",
     "summation": "shuffledp.pipeline.experiments.sources.numbers",
     "sets": "shuffledp.pipeline.experiments.sources.item_sets",
     "vectors": "shuffledp.pipeline.experiments.sources.mnist_gradients",
 }
-"""Module with the data of each kind of task; a job imports only the module of its task."""
+#: Data sets outside the module of their task, by kind of task and name.
 OF_THEIR_OWN = {("vectors", DIRECTIONS): "shuffledp.pipeline.experiments.sources.directions"}
-"""Data sets outside the module of their task, by kind of task and name."""
+#: Name of a user's file in a configuration, and the module that reads the file.
 OWN, OWN_MODULE = "file", "shuffledp.pipeline.experiments.sources.user_file"
-"""Name of a user's file in a configuration, and the module that reads the file."""
+#: Columns of every data set that an experiment may use.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     **{name: columns_of(name) for name in NAMES},
     "msnbc": (*columns_of("msnbc"), *SET_COLUMNS, *SPARSE_COLUMNS),
     "mnist": (*columns_of("mnist"), *VECTOR_COLUMNS),
 }
-"""Columns of every data set that an experiment may use."""
 
 
 def module_of(kind: str, name: str) -> str:

@@ -25,15 +25,15 @@ from shuffledp.userdata.sets import filled_shares, kept_shares
 NAME = "file"
 SOURCE = "own"
 KINDS = ("frequency", "summation", "sets")
+#: Keys that describe a file besides its path, by kind of task.
 KEYS: Mapping[str, tuple[str, ...]] = {
     "frequency": ("column", "user", "per_user", "delimiter", "values", "draw"),
     "summation": ("column", "user", "per_user", "delimiter", "low", "high", "draw"),
     "sets": ("column", "separator", "user", "item", "values", "split", "padding", "draw"),
 }
-"""Keys that describe a file besides its path, by kind of task."""
 _WHERE = ("column", "separator", "user", "item", "per_user", "delimiter")
+#: Largest number of users times items whose sets are brought to one size together.
 AT_ONCE = 10_000_000
-"""Largest number of users times items whose sets are brought to one size together."""
 
 
 # -- checks of a file -----------------------------------------------------------------------------------------

@@ -125,5 +125,5 @@ def sources() -> pd.DataFrame:
     return pd.DataFrame(list(rows.values()))
 
 
+#: Tables by the name in the configuration.
 TABLES = {"systems": systems, "sources": sources}
-"""Tables by the name in the configuration."""

@@ -28,20 +28,20 @@ from shuffledp.pipeline.query import (
 claim = catalogue("dump")
 
 DUMP = ("pure_dump", "mix_dump")
+#: All other protocols except correlated noise.
 RIVALS = ("grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin")
-"""All other protocols except correlated noise."""
+#: Experiments with all protocols.
 PLOTTED = ("synthetic", "ipums", "ratings")
-"""Experiments with all protocols."""
+#: Third domain size of Figure 3; rivals are computed here, because no figure has them at this size.
 LARGE_DOMAIN = 5000
-"""Third domain size of Figure 3; rivals are computed here, because no figure has them at this size."""
 _WORDS = {"expected": "error", "extra_messages": "extra messages"}
+#: Rivals whose errors are computed at settings of no experiment.
 _BY_FUNCTION = {
     "grr_blanket": "privacy-amplification",
     "solh": "SOLH",
     "private_coin": "private-coin",
     "truncation_plain": "truncation-based",
 }
-"""Rivals whose errors are computed at settings of no experiment."""
 
 
 def error_by_function(method: str, n: float, k: int, eps: float, accounting: str) -> float:

@@ -229,6 +229,7 @@ def _mix(n: int, k: int, eps: float, accounting: str) -> Row:
     return Row(1 + dummies / n, _bits(k), mse)
 
 
+#: Numbers of each protocol by users, values, eps and accounting, at delta 1e-6; raises `Infeasible`.
 PROTOCOLS: Mapping[str, Callable[[int, int, float, str], Row]] = {
     "privacy-amplification": _amplification,
     "SOLH": _solh,
@@ -239,8 +240,7 @@ PROTOCOLS: Mapping[str, Callable[[int, int, float, str], Row]] = {
     "pureDUMP": _pure,
     "mixDUMP": _mix,
 }
-"""Numbers of each protocol by users, values, eps and accounting, at delta 1e-6; raises `Infeasible`."""
 
 
+#: Tables by the name in the configuration.
 TABLES = {"table2": table_two, "table3": table_three, "table4": table_four}
-"""Tables by the name in the configuration."""

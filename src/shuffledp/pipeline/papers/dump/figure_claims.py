@@ -31,8 +31,8 @@ from shuffledp.pipeline.query import (
 
 claim = catalogue("dump")
 
+#: Factor from which a decrease of the error between consecutive eps counts as a jump.
 JUMP = 10.0
-"""Factor from which a decrease of the error between consecutive eps counts as a jump."""
 
 
 @claim("DU-01")

@@ -18,11 +18,10 @@ from shuffledp.pipeline.query import Array, MissingResults, Query, compare, mapp
 claim = catalogue("dump")
 
 FLEXIBLE = ("flexible_pure_dump", "flexible_mix_dump")
+#: Standard errors up to which a simulated and an expected error agree.
 DEVIATIONS = 4.0
-"""Standard errors up to which a simulated and an expected error agree."""
+#: Least number of repeats: with fewer, the standard error is so uncertain that chance exceeds four of them too often.
 FEWEST_REPEATS = 30
-"""Least number of repeats: with fewer, the standard error is so uncertain that chance exceeds four of them too
-often."""
 
 
 def deviations(query: Query, method: str) -> Array:

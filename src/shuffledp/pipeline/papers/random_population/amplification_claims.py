@@ -25,13 +25,13 @@ from shuffledp.populations.laws import Binomial, Poisson
 
 claim = catalogue("random_population")
 
+#: Local budget (nats) and mean of Figure 2.
 FIG2_LOCAL, FIG2_MEAN = 0.5, 5000.0
-"""Local budget (nats) and mean of Figure 2."""
 VARIANCES = (8700.0, 250_000.0)
+#: Poisson means at which amplification is searched for.
 MEANS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
-"""Poisson means at which amplification is searched for."""
+#: Ratio of the local to the central budget from which a report counts as amplified.
 AMPLIFIES = 1.001
-"""Ratio of the local to the central budget from which a report counts as amplified."""
 
 
 @claim("RP-03")

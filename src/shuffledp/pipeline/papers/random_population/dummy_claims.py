@@ -32,15 +32,15 @@ from shuffledp.populations.laws import Binomial, Poisson
 
 claim = catalogue("random_population")
 
+#: Poisson means at which dummies are tried.
 SMALL_MEANS = (12, 30, 100, 300, 1000, 5000, 25_000)
-"""Poisson means at which dummies are tried."""
+#: Relative gain up to which there is no gain.
 NO_GAIN = 0.001
-"""Relative gain up to which there is no gain."""
+#: Change of a gain that counts as a step: one percentage point.
 POINT = 0.01
-"""Change of a gain that counts as a step: one percentage point."""
 FIG3 = Binomial(5000, 0.2)
+#: Other users and central budget (nats) of Figure 3.
 FIG3_EPS = 0.05
-"""Other users and central budget (nats) of Figure 3."""
 
 
 def budgets_by_dummies(case: Case) -> Array:

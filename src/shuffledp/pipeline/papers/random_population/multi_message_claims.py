@@ -24,8 +24,8 @@ from shuffledp.populations.laws import Poisson
 
 claim = catalogue("random_population")
 
+#: Experiments with multi-message protocols.
 EXPERIMENTS = ("adult", "poisson_even")
-"""Experiments with multi-message protocols."""
 MULTI = {"MULTI-UNION": "multi_union", "MULTI-EXPECTED": "multi_expected"}
 _SHARES_LISTED = (2, 5, 18, 19, 1000, 100_000)
 

@@ -42,10 +42,10 @@ from shuffledp.pipeline.query import (
 claim = catalogue("segmented")
 
 FIRST_SPLIT = next(iter(SPLITS))
+#: Excess over the least error up to which a number of messages is as good as the best number.
 FLAT = 0.05
-"""Excess over the least error up to which a number of messages is as good as the best number."""
+#: Excess over the least error from which a number of messages hurts.
 EDGE = 0.1
-"""Excess over the least error from which a number of messages hurts."""
 
 
 def _gains(case: Case, methods: Names) -> dict[str, Array]:

@@ -13,8 +13,9 @@ from shuffledp.accounting.segmented.set_errors import blanket_sse, sampling_sse
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.query import Array, mapped, select
 
+#: The protocol at the number of blanket messages with the least expected error.
 OURS = "segmented_best"
-"""The protocol at the number of blanket messages with the least expected error."""
+#: Names of the competitors in the paper.
 RIVALS = {
     "balls_into_bins": "MM",
     "subset_shuffled": "the shuffled subset mechanism",
@@ -22,18 +23,17 @@ RIVALS = {
     "separate": "SepMM",
     "separate_weighted": "weighted SepMM",
 }
-"""Names of the competitors in the paper."""
 NAMES = {
     **RIVALS,
     OURS: "the segmented protocol",
     "separate_inverse_variance": "SepMM with inverse variances",
 }
+#: Names of the shares of users per level.
 SPLITS = {"25-50-25": "S1", "50-25-25": "S2", "25-25-50": "S3"}
-"""Names of the shares of users per level."""
+#: Variables of all numbers here; curves also have the variable ``m``.
 PANEL = ("data", "s", "n", "split")
-"""Variables of all numbers here; curves also have the variable ``m``."""
+#: Items per user after padding.
 MSNBC_ITEMS = 4
-"""Items per user after padding."""
 EXPERIMENTS = ("msnbc", "uniform")
 
 

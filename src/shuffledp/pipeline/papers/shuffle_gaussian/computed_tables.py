@@ -180,5 +180,5 @@ def _added(noise_multiplier: float, method: CentralMethod) -> float:
     )
 
 
+#: Tables by the name in the configuration.
 TABLES = {"table1": table_one, "shuffling_cost": shuffling_cost}
-"""Tables by the name in the configuration."""

@@ -42,14 +42,14 @@ from shuffledp.pipeline.query import Points, grade, share
 claim = catalogue("shuffle_gaussian")
 
 _DIGITS = 60
+#: Relative difference up to which two numbers are equal.
 EQUAL = 1e-12
-"""Relative difference up to which two numbers are equal."""
 NUMBERS = (1, 2, 3, 5, 10)
 NOISES = (0.5, 1.0, 3.0)
+#: Number of terms that are summed in seconds.
 AFFORDABLE = 1e9
-"""Number of terms that are summed in seconds."""
+#: Order up to which the partitions of Theorem 1 are enumerated.
 MOST_PARTS = 12
-"""Order up to which the partitions of Theorem 1 are enumerated."""
 
 
 def _partitions(total: int, most: int, parts: int) -> Iterator[tuple[int, ...]]:

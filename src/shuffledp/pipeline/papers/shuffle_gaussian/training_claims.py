@@ -17,14 +17,15 @@ from shuffledp.pipeline.query import TIE, Array, MissingResults, compare, grade,
 
 claim = catalogue("shuffle_gaussian")
 
+#: Number of images in MNIST's test set; an accuracy is a share of them.
 TESTED = 10_000
-"""Number of images in MNIST's test set; an accuracy is a share of them."""
+#: Shuffled and central training of Figure 1a, each under one accounting: as printed, and as exact as possible.
 SGD = {"printed": ("shuffle_2c", "central_to_order_63"), "exact": ("shuffle_2c_pair", "central_pld")}
-"""Shuffled and central training of Figure 1a, each under one accounting: as printed, and as exact as possible."""
+#: Methods with a single accounting other than the one of the claim.
 SINGLE = {"pair": "exact", "convex": "corrected", "central_pld": "exact", "shuffle_2c_pair": "exact"}
-"""Methods with a single accounting other than the one of the claim."""
+#: Columns of Table 1 with composition.
 ROUNDS = range(2, 8)
-"""Columns of Table 1 with composition."""
+#: Experiment, method with its rival, and conditions of the comparison; these methods have no accounting.
 TERMS = {
     "printed": ("table1", {"shuffle_to_order_30": "clones_as_printed"}, "the terms of Table 1"),
     "exact": (
@@ -33,9 +34,8 @@ TERMS = {
         "equal sensitivity (2, then 1) and all orders",
     ),
 }
-"""Experiment, method with its rival, and conditions of the comparison; these methods have no accounting."""
+#: Growth of a budget over the rounds below which the budget hardly grows.
 GROWTH = 0.01
-"""Growth of a budget over the rounds below which the budget hardly grows."""
 
 
 def assumed(verdict: Verdict) -> Verdict:

@@ -257,5 +257,5 @@ def accountings() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+#: Tables by the name in the configuration.
 TABLES = {"figure_points": figure_points, "noise_messages": accountings, "designs": designs}
-"""Tables by the name in the configuration."""

@@ -31,12 +31,12 @@ from shuffledp.pipeline.query import (
 
 claim = catalogue("summation")
 
+#: Standard errors within which a simulated value agrees with a closed form.
 AGREES = 4
-"""Standard errors within which a simulated value agrees with a closed form."""
+#: Methods with a single accounting, under which all claims are judged.
 SINGLE = {"central_laplace": "exact", "split_and_mix": "printed", "split_and_mix_figure": "printed"}
-"""Methods with a single accounting, under which all claims are judged."""
+#: Relative difference up to which two errors are equal.
 EQUAL = 0.01
-"""Relative difference up to which two errors are equal."""
 
 
 def numbers(case: Case, quantity: str, method: str, experiment: str, *, several: bool = False) -> Array:

@@ -47,10 +47,10 @@ claim = catalogue("summation")
 USERS = 10**6
 DELTAS = (1e-3, 1e-6, 1e-9, 1e-12)
 READING = "reading error of the figure"
+#: Delta from which the allowance for rounding of the joint law does not matter.
 SMALLEST = 1e-7
-"""Delta from which the allowance for rounding of the joint law does not matter."""
+#: Relative difference within which designs of the quick search are equally good.
 SEARCHED = 0.25
-"""Relative difference within which designs of the quick search are equally good."""
 
 
 def _design(case: Case, size: int, delta: float) -> NoiseDesign:
