@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from functools import partial
 
 import numpy as np
@@ -14,7 +11,7 @@ from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import isotonic_regression
 
-from exact_laws import SeededBits
+from exported_programs import answer_of, parameters_of
 from shuffledp.accounting.expected_errors.range_trees import Tree
 from shuffledp.cli import main
 from shuffledp.comparison.count_trees import CountTree
@@ -24,32 +21,6 @@ from shuffledp.protocols.client.trees import Nodes, monotone
 from shuffledp.tasks import Public
 
 BINS = {"domain": {"first": "0", "width": "1/2"}}
-
-
-def parameters_of(folder):
-    return json.loads((folder / "parameters.json").read_text())
-
-
-def run(folder, program, *words):
-    """Return the output of a program that runs with the standard library only."""
-    call = [sys.executable, "-I", "-S", str(folder / f"{program}.py"), *words]
-    return subprocess.run(call, capture_output=True, text=True, check=False)
-
-
-def answer_of(folder, values, *words):
-    """Return the answer of the written programs for users with these inputs, and all their messages."""
-    content, source = parameters_of(folder), SeededBits(1)
-    sent = [
-        message.hex()
-        for place, value in enumerate(values)
-        for message in randomizers.user_messages(content, value, place, source)
-    ]
-    (folder / "sent").write_text("\n".join(sent))
-    users = ["--users", str(len(values))]
-    (folder / "mixed").write_text(run(folder, "shuffler", str(folder / "sent"), *users).stdout)
-    done = run(folder, "analyzer", str(folder / "mixed"), *users, *words)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), [int.from_bytes(bytes.fromhex(message)[:-4], "big") for message in sent]
 
 
 @pytest.mark.parametrize(

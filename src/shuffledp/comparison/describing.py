@@ -6,6 +6,7 @@ Modules that need NumPy are imported inside of functions, so that ``shuffledp --
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,6 @@ from shuffledp.comparison.setting_options import (
 from shuffledp.outputs import printable, wrapped
 
 if TYPE_CHECKING:
-    from shuffledp.comparison.count_trees import CountTree
     from shuffledp.comparison.registry_record import Described
     from shuffledp.userdata.counts import Content
 
@@ -146,6 +146,9 @@ def describe(registry: bool, until_eps: float | None, **arguments: Any) -> None:
     "--fan-outs",
     help="For shares and quantiles of ordered values: fan-outs of a tree of counts, such as 16,16, or best.",
 )
+@click.option(
+    "--moments", is_flag=True, help="For mean and variance of a number: users also send its square."
+)
 @click.option("--unit", help="Name of the unit of a sum, such as minutes.")
 @click.option(
     "-o",
@@ -163,6 +166,7 @@ def client(
     other: bool,
     bins: str | None,
     fan_outs: str | None,
+    moments: bool,
     low: float | None,
     levels: int | None,
     unit: str | None,
@@ -179,9 +183,11 @@ def client(
         content = None if counts is None else _read(counts)
         names = listed(values, values_file)
         domain = _domain(content, names, other, bins, low, levels, unit, arguments)
-        description, tree = (
-            (calibrated(**arguments), None) if fan_outs is None else _with_tree(fan_outs, arguments)
-        )
+        if fan_outs is None and not moments:
+            description = calibrated(**arguments)
+            export = description.protocol.export_client
+        else:
+            description, export = _composed(fan_outs, moments, arguments)
         budget = description.where.budget
         about = {
             "eps": budget.largest_eps,
@@ -193,10 +199,7 @@ def client(
             **({"rounds": description.where.rounds, "round": 1} if description.where.rounds > 1 else {}),
             **domain,
         }
-        if tree is None:
-            description.protocol.export_client(folder, **about)
-        else:
-            tree.export_client(folder, arguments["domain_size"], **about)
+        export(folder, **about)
     for remark in () if content is None else _remarks(content, arguments["users"]):
         click.echo(f"Warning: {remark}", err=True)
     programs = description.protocol.client()
@@ -213,23 +216,44 @@ def client(
     )
 
 
-def _with_tree(fan_outs: str, arguments: dict[str, Any]) -> tuple[Described, CountTree]:
-    """Return the count protocol on a tree. Raise ValueError for options that a tree does not have."""
+def _composed(
+    fan_outs: str | None, moments: bool, arguments: dict[str, Any]
+) -> tuple[Described, Callable[..., None]]:
+    """Return the protocol on a tree, or of the first of two sums, and the function that writes its programs.
+
+    Raises ValueError for options that these do not have.
+    """
     from shuffledp.comparison.count_trees import calibrate_tree
+    from shuffledp.comparison.moment_clients import TwoSums
     from shuffledp.comparison.registry_record import Described
     from shuffledp.comparison.setting import setting_of
 
-    context, allowed = click.get_current_context(), ("protocol", "users", "eps", "delta", "domain_size")
-    default = click.core.ParameterSource.DEFAULT
+    if fan_outs is not None and moments:
+        raise ValueError("Give --fan-outs for ordered values or --moments for numbers, not both.")
+    name, size, how = (
+        ("--moments", "max_value", "--max-value or --counts of a sum")
+        if moments
+        else ("--fan-outs", "domain_size", "--domain-size, --bins, --values or --counts")
+    )
+    context, default = click.get_current_context(), click.core.ParameterSource.DEFAULT
+    allowed = {*("protocol", "users", "eps", "delta"), size}
     for option in context.command.params:
-        name = str(option.name)
-        if name in arguments and name not in allowed and context.get_parameter_source(name) is not default:
-            raise ValueError(f"{option.opts[0]} must be left out with --fan-outs.")
-    if arguments["users"] is None or arguments["domain_size"] is None:
-        raise ValueError("--fan-outs needs --users, and --domain-size, --bins, --values or --counts.")
-    sizes = {name: arguments[name] for name in ("users", "domain_size", "eps", "delta")}
-    tree = calibrate_tree(arguments["protocol"], fan_outs, **sizes)
-    return Described(tree.protocol, setting_of(Options(**sizes)), "exact", None), tree
+        if (
+            str(option.name) in {*arguments} - allowed
+            and context.get_parameter_source(str(option.name)) is not default
+        ):
+            raise ValueError(f"{option.opts[0]} must be left out with {name}.")
+    if arguments["users"] is None or arguments[size] is None:
+        raise ValueError(f"{name} needs --users, and {how}.")
+    sizes = {key: arguments[key] for key in ("users", size, "eps", "delta")}
+    where = setting_of(Options(**sizes))
+    if fan_outs is not None:
+        tree = calibrate_tree(arguments["protocol"], fan_outs, **sizes)
+        return Described(tree.protocol, where, "exact", None), partial(
+            tree.export_client, inputs=arguments["domain_size"]
+        )
+    sums = TwoSums.calibrate(arguments["protocol"], **sizes)
+    return Described(sums.numbers, where, "exact", None), sums.export_client
 
 
 def _remarks(content: Content, users: int | None) -> Iterator[str]:

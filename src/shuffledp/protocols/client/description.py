@@ -62,6 +62,26 @@ def on_levels(client: Client, fan_outs: Sequence[int], inputs: int) -> Client:
     return replace(client, inputs=inputs, parts=parts, analyzer=analyzer)
 
 
+def on_two_sums(numbers: Client, squares: Client) -> Client:
+    """Return the client of a number that sends it and its square level, with the symbols of two clients of sums.
+
+    Raises ValueError unless messages of both clients are one symbol.
+    """
+    if any(len(one.message) != 1 or one.shuffler for one in (numbers, squares)):
+        raise ValueError("Mean and variance need a client whose messages are one symbol each.")
+    (_, size), (_, more) = numbers.message[0], squares.message[0]
+    moved = [{**part, "squares": numbers.inputs - 1, "offset": size} for part in squares.parts]
+    analyzer = {
+        "counting": "of_symbols",
+        "symbols": size + more,
+        "estimating": numbers.analyzer["estimating"],
+        "sums": [numbers.analyzer, squares.analyzer],
+    }
+    return replace(
+        numbers, message=[("symbol", size + more)], parts=[*numbers.parts, *moved], analyzer=analyzer
+    )
+
+
 #: Statement of clients that use the probabilities of the calibration.
 AS_CALIBRATED = "Probabilities are the calibrated numbers, to the last bit."
 

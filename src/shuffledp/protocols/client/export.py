@@ -15,12 +15,25 @@ from types import ModuleType
 from typing import Any
 
 from shuffledp.numerics.statements import Conditions
-from shuffledp.protocols.client import analyzing, files, prefixes, randomizers, shuffling, trees
+from shuffledp.protocols.client import analyzing, files, moments, prefixes, randomizers, shuffling, trees
 from shuffledp.protocols.client.description import Client
 from shuffledp.sampling import bits, clients, coins, laws, rationals
 
 #: Modules whose definitions are copied; a module precedes all modules that use it.
-COPIED = (rationals, bits, coins, laws, clients, files, randomizers, shuffling, analyzing, trees, prefixes)
+COPIED = (
+    rationals,
+    bits,
+    coins,
+    laws,
+    clients,
+    files,
+    randomizers,
+    shuffling,
+    analyzing,
+    trees,
+    prefixes,
+    moments,
+)
 #: Dictionaries whose entries are copied if the parameters name them.
 CHOICES = ("RANDOMIZERS", "SHUFFLING", "COUNTING", "ESTIMATING")
 #: Number of users of the test vectors.
@@ -85,6 +98,8 @@ def analyzer_of(content: Mapping[str, Any]) -> tuple[ModuleType, Callable[..., d
     """Return the module of the analyzer, and its function."""
     if "levels" in content["analyzer"]:
         return prefixes, prefixes.prefix_analysis
+    if "sums" in content["analyzer"]:
+        return moments, moments.moment_analysis
     return analyzing, analyzing.analysis
 
 

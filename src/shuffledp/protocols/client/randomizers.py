@@ -227,6 +227,11 @@ def bin_of(parameters: Parameters, text: str) -> int:
     return int(place)
 
 
+def square_level(value: int, most: int) -> int:
+    """Return the level of the square of a number 0..most around the middle."""
+    return ((2 * value - most) ** 2 - most % 2) // 4
+
+
 def user_messages(
     parameters: Parameters, value: int, place: int = 0, source: Source = SYSTEM_BITS
 ) -> list[bytes]:
@@ -261,7 +266,9 @@ def user_messages(
         raise ValueError(f"place must be {allowed}, got {place}.")
     sent: Sent = []
     for part in parameters["client"]:
-        sent += RANDOMIZERS[part["part"]](part, value, place, source)
+        number = square_level(value, part["squares"]) if "squares" in part else value
+        drawn = RANDOMIZERS[part["part"]](part, number, place, source)
+        sent += [(symbol + part["offset"],) for (symbol,) in drawn] if "offset" in part else drawn
     return [encoded(parameters, message) for message in shuffled(sent, source)]
 
 
