@@ -90,4 +90,8 @@ def test_a_ratio_is_a_change(ratios, text):
 
 
 def test_names_are_listed():
-    assert [listed(names) for names in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
+    assert [listed(names) for names in (["a"], ["a", "b"], [1, 0.5, 1e-6])] == [
+        "a",
+        "a and b",
+        "1, 0.5 and 1e-06",
+    ]

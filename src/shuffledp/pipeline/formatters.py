@@ -141,6 +141,7 @@ def without_commas(name: str) -> str:
     return f"{first} ({option})" if option else first
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names as "a", "a and b" or "a, b and c"."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+def listed(names: Sequence[str | float]) -> str:
+    """Return names or numbers as "a", "a and b" or "a, b and c"."""
+    words = [name if isinstance(name, str) else f"{name:g}" for name in names]
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

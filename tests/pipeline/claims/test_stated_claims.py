@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from shipped_settings import shipped_settings
-from shuffledp.pipeline.claims import errata_data, stated_claims
+from shuffledp.pipeline.claims import errata_data, results_read as module_of_reads, stated_claims
 from shuffledp.pipeline.claims.results_read import papers_with_claims, results_read
 from shuffledp.pipeline.claims.stated_claims import claims
 from shuffledp.pipeline.figures.drawings import drawings_of
@@ -31,6 +31,15 @@ def test_no_id_is_given_twice_and_every_paper_has_one_headline():
 def test_a_paper_cannot_have_claims_that_nobody_judges():
     with pytest.raises(ValueError, match=r"papers/comparison/results_read.py: write READS"):
         results_read("comparison")
+
+
+@pytest.mark.parametrize("file", ["claims.yaml", "error_claims.py"])
+def test_claims_that_nobody_reads_are_an_error(monkeypatch, tmp_path, file):
+    (tmp_path / "lonely").mkdir()
+    (tmp_path / "lonely" / file).touch()
+    monkeypatch.setattr(module_of_reads, "_PAPERS", tmp_path)
+    with pytest.raises(ValueError, match="Nobody reads the claims of lonely"):
+        papers_with_claims()
 
 
 @pytest.fixture(scope="module")

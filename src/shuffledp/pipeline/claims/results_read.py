@@ -14,8 +14,18 @@ _PAPERS = Path(str(resources.files("shuffledp.pipeline.papers")))
 
 
 def papers_with_claims() -> list[str]:
-    """Return the papers whose folder has claims, in alphabetical order."""
-    return sorted(path.parent.name for path in _PAPERS.glob("*/claims.yaml"))
+    """Return the papers whose folder has claims, in alphabetical order.
+
+    Raises ValueError for texts without functions or functions without texts, which nobody would read.
+    """
+    texts, functions = (
+        {path.parent.name for path in _PAPERS.glob(f"*/{name}")} for name in ("claims.yaml", "*_claims.py")
+    )
+    if alone := sorted(texts ^ functions):
+        raise ValueError(
+            f"Nobody reads the claims of {', '.join(alone)}: claims.yaml needs *_claims.py beside it."
+        )
+    return sorted(texts)
 
 
 @cache

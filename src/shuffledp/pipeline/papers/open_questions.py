@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
 from shuffledp.pipeline.claims.search_results import LIMIT, Found, Values, largest
+from shuffledp.pipeline.formatters import listed
 from shuffledp.pipeline.papers.segmented import residual_search
 from shuffledp.pipeline.papers.shuffle_gaussian import unit_ball_search
 from shuffledp.pipeline.papers.summation import rappor_search
@@ -54,12 +55,6 @@ class Question:
     floor: float = -math.inf
     seed: str = ""
     related: tuple[str, ...] = ()
-
-
-def listed(values: Sequence[float]) -> str:
-    """Return numbers as a list in words."""
-    words = [f"{value:g}" for value in values]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 _BALL = (
