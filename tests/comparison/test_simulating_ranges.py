@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import shuffledp
+from one_process import compare_here
 from shuffledp.cli import main
 
 call = partial(CliRunner().invoke, main)
@@ -71,3 +72,29 @@ def test_remarks_on_the_data_are_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         shuffledp.simulate_ranges([*range(8)] * 100, bins="0:8:1", **BATCH)
+
+
+def test_counts_of_bins_are_merged_compared_and_deployed(tmp_path, monkeypatch):
+    compare_here(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    for name, ages in (("a", range(40)), ("b", range(30, 80))):
+        lines = "\n".join(["age", *map(str, [*ages] * 40)])
+        (tmp_path / f"{name}.csv").write_text(lines)
+        words = ["count", f"{name}.csv", "--column", "age", "--bins", "0:80:10", "-o", f"{name}.json"]
+        assert call(words).exit_code == 0
+    assert call(["merge", "a.json", "b.json", "-o", "all.json"]).exit_code == 0
+    content = json.loads((tmp_path / "all.json").read_text())
+    assert content["counts"] == [400, 400, 400, 800, 400, 400, 400, 400] and content["bins"] == "0:80:10"
+    budget = ["--eps", "1", "--delta", "1e-6"]
+    for data in (["--counts", "all.json"], ["--data", "a.csv", "--column", "age", "--bins", "0:80:10"]):
+        done = call(["compare", *data, *budget, "--protocols", "balls_into_bins"])
+        assert done.exit_code == 0, done.output
+        words = done.stdout.partition("Next command:\n  shuffledp ")[2].splitlines()[0].split()
+        folder = tmp_path / data[0].strip("-")
+        made = call([*words[:-1], str(folder)])
+        assert made.exit_code == 0, made.output
+        stated = json.loads((folder / "parameters.json").read_text())
+        assert (stated["domain"], stated["inputs"]) == ({"first": "0", "width": "10"}, 8)
+    other = call(["count", "b.csv", "--column", "age", "--bins", "0:80:20", "-o", "c.json"])
+    assert other.exit_code == 0
+    assert "differ in their domain" in call(["merge", "a.json", "c.json", "-o", "no.json"]).output
