@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import isotonic_regression
+from scipy.stats import binom
 
 from exported_programs import answer_of, parameters_of
 from shuffledp.accounting.expected_errors.range_trees import Tree
@@ -73,6 +74,39 @@ def test_fewer_users_have_less_noise_and_no_guarantee(tmp_path):
     assert answer["guarantee_holds"] is False and answer["users"] == 500
     median = answer["quantiles"][2]
     assert (median["share"], median["low"], median["value"], median["high"]) == (0.5, 3, 3, 3)
+
+
+def moved_delta(laws, eps):
+    """Return the divergence of independent counters of which each has a law before and after the user's change."""
+    before, after = (np.array([1.0]), np.array([1.0]))
+    for one, other in laws:
+        before, after = np.outer(before, one).ravel(), np.outer(after, other).ravel()
+    return np.maximum(before - np.exp(eps) * after, 0).sum()
+
+
+@pytest.mark.parametrize(("users", "eps", "delta"), [(40, 2.0, 1e-2), (60, 1.5, 5e-2)])
+def test_the_joint_delta_of_two_levels_is_that_of_all_outcomes(users, eps, delta):
+    """All outcomes of the counters that a user moves in a tree 2 x 2, with the dummies of all users."""
+    tree = CountTree.calibrate("balls_into_bins", users, (2, 2), eps, delta)
+    noise = binom.pmf(np.arange(users + 1), users, tree.protocol.rate)
+    without, held = np.append(noise, 0.0), np.append(0.0, noise)
+    pair = [(held, without), (without, held)]
+    assert tree.guarantee == "exact"
+    assert 0.98 * delta <= moved_delta(2 * pair, eps) <= delta * (1 + 1e-9)
+    assert moved_delta(pair, eps) < 0.6 * delta  # both values in one node of the first level
+
+
+@pytest.mark.parametrize("levels", [1, 2, 4, 8])
+def test_the_joint_delta_of_laplace_noise_is_a_binomial_sum(levels):
+    """A count moved by one has two likelihood ratios only, so that h levels are 2h-fold randomized response."""
+    eps, delta = 1.0, 1e-8
+    tree = CountTree.calibrate("central_laplace", 10**5, (2,) * levels, eps, delta)
+    one = tree.protocol.parameters()["eps"] / 2
+    j = np.arange(2 * levels + 1)
+    chance = binom.pmf(j, 2 * levels, 1 / (1 + np.exp(-one)))
+    exact = np.sum(chance * np.maximum(-np.expm1(eps - (2 * j - 2 * levels) * one), 0))
+    more = np.sum(chance * np.maximum(-np.expm1(eps - (2 * j - 2 * levels) * one * 1.001), 0))
+    assert exact <= delta * (1 + 1e-6) < more
 
 
 call = partial(CliRunner().invoke, main)
