@@ -17,6 +17,7 @@ from shuffledp.guarantees import EXACT, GUARANTEES, UPPER, Standing, weakest
 from shuffledp.pipeline.experiments import configurable_functions
 from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.protocols import available, conformance, get
+from shuffledp.protocols.frequency._designs import PairwiseDesign
 from shuffledp.protocols.frequency.local import Local
 from shuffledp.protocols.registry import interface_faults
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation, Vectors
@@ -281,6 +282,8 @@ def test_the_profile_keeps_the_delta_of_its_calibration(kind, name):
     protocol_class = get(kind, name)
     rng = np.random.default_rng([5, *name.encode()])
     cases = conformance.default_cases(protocol_class)
+    if issubclass(protocol_class, PairwiseDesign):  # which searches all sizes for every number of users
+        cases = [case for case in cases if isinstance(case.population, Fixed)]
     feasible = 0
     for i in rng.permutation(TRIES):
         case = cases[i % len(cases)]
