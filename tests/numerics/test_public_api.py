@@ -121,6 +121,10 @@ def test_delta_of_a_tiny_eps_is_between_its_ends_and_continuous(eps):
     assert np.all(np.diff(values) <= 0) and np.all(np.isfinite(values))
 
 
+def test_delta_of_a_huge_eps_is_the_mass_that_the_shape_misses():
+    assert accounting.negative_binomial_delta(0.3, 40.1) == 0.7
+
+
 def test_plans_for_a_tiny_eps_end():
     planned = accounting.best_polya_shape(Fixed(999), 1e-320, 1e-5)
     assert planned >= 1 and accounting.expected_polya_delta(Fixed(999), planned, 1e-320) <= 0.5e-5

@@ -4,7 +4,7 @@ import math
 import pickle
 import re
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +41,7 @@ OPTIONS = {"segmented": {"blankets": 1.0}, "real_sum": {"levels": 2}}
 USERS = 20_000
 
 
+@cache  # several tests have the same protocols
 def calibrated(kind, name, accounting, **options):
     population = Binomial(2 * USERS, 0.5) if name in ("random_checkin", "multi_union") else Fixed(USERS - 1)
     if kind == "sets" or name == "split_and_mix":
@@ -59,7 +60,6 @@ def test_what_was_calibrated_says_under_which_accounting(kind, name):
         assert protocol.calibrated_under == accounting
         assert protocol.guarantee == label, accounting
         assert bool(protocol.guarantee_note) == (label in ("unproven", "violated")), accounting
-        assert protocol == calibrated(kind, name, accounting, **options)
         pair = protocol.privacy_profile()
         if label == "exact":  # the pair's delta is the truth, or there is nothing to lose
             assert pair.kind == "exact" or pair.delta(0.9) == 0, accounting

@@ -9,7 +9,6 @@ import pytest
 from scipy.stats import binom
 
 from shuffledp.accounting import Infeasible
-from shuffledp.pipeline.audit.auditor import AuditSetting, compared
 from shuffledp.populations import (
     Binomial,
     Empirical,
@@ -39,11 +38,8 @@ PROTOCOLS = [
     for name in available(kind)
     if issubclass(get(kind, name), PlannedUsers)
 ]
-LEFT_OUT = ("public_coin", "split_and_mix", "real_sum")
 #: Protocols that search for a design of each number of users.
 SEARCHING = ("coarse_correlated_sum",)
-#: Protocols for frequencies that need more than a few users.
-CROWDS = ("truncation", "balls_into_bins", "designated_coins")
 BUDGET = Budget(1.0, 1e-4)
 LAWS = [Binomial(3999, 0.5), Poisson(2000.0)]
 BOUNDS = [SubGaussian(2000.0, 30.0), SubExponential(2000.0, 1.0, 0.1)]
@@ -114,30 +110,6 @@ def test_delta_does_not_grow_with_the_number_of_users(kind, name):
     assert all(b <= a * (1 + 1e-9) for a, b in pairwise(deltas)), deltas
     if protocol.noise_shares:
         assert protocol.profile_for(2000) is None
-
-
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [(k, n) for k, n in PROTOCOLS if (k, n) not in [("frequency", c) for c in CROWDS] and n not in LEFT_OUT],
-)
-@pytest.mark.parametrize("law", [Empirical((0.3, 0.0, 0.3, 0.4), 1), Binomial(5, 0.8)])
-def test_enumeration_of_a_handful_of_users_confirms_the_mean(kind, name, law):
-    task = {"frequency": Frequency(2), "sets": Sets(3, 1)}.get(kind, OWN_TASKS.get(name, Summation(1)))
-    if name == "sparse_sum":
-        task = Summation(1, coordinates=2)
-    found = get(kind, name)
-    how = "exact" if "exact" in found.accountings else found.accountings[-1]
-    setting = AuditSetting(found, how, task, law, Budget(1.0, 0.1))
-    try:
-        protocol = setting.calibrated()
-    except Infeasible as reason:
-        pytest.skip(f"infeasible for a handful of users, {kind} {name}: {reason}")
-    row = compared(setting, protocol)
-    assert row.status == "holds", row
-    if name in ("pure_dump", "flexible_pure_dump"):  # their profile is exact for every number of users
-        profile = float(protocol.privacy_profile().delta(1.0))
-        assert row.found <= profile * (1 + 1e-9)
-        assert profile <= row.found * 1.05
 
 
 @pytest.mark.parametrize("name", ["segmented", "separate_weighted"])

@@ -124,6 +124,7 @@ def test_filled_slots_by_enumeration(users, slots):
 def test_the_expansion_for_many_slots_is_as_accurate_as_stated(slots, monkeypatch):
     n = np.array([1, 2, 3, 10, 50, 512, 513, slots // 4, slots // 2, slots, 2 * slots, 5 * slots, 20 * slots])
     approximate = inverse_filled(n, slots)
+    assert inverse_filled(n[-1:], slots)[0] == approximate[0][-1]  # of many users alone
     monkeypatch.setattr(_occupancy, "ENUMERATED", slots)
     for got, exact in zip(approximate, inverse_filled(n, slots), strict=True):
         assert got == pytest.approx(exact, rel=1e-5)

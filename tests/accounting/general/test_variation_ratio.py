@@ -64,6 +64,11 @@ def test_arguments_outside_their_range_are_rejected(arguments):
         variation_ratio_delta(*arguments, sound=True)
 
 
+def test_a_report_that_shows_its_value_among_one_other():
+    """The pair of the theorem has three outcomes; delta is the mass of those with two reports, or with no other."""
+    assert variation_ratio_delta(0.3, INF, 1.0, 4.0, 1) == pytest.approx(1 - 1 / 4, rel=1e-9)
+
+
 def test_what_no_randomizer_has_is_refused():
     with pytest.raises(Infeasible, match="too small"):
         variation_ratio_delta(0.1, INF, 1.0, 1.5, 5)

@@ -6,6 +6,7 @@ from shuffledp.accounting import (
     population_shortfall,
 )
 from shuffledp.populations import (
+    MomentBounded,
     SubExponential,
     SubGaussian,
 )
@@ -17,3 +18,10 @@ def test_bounds_of_a_tail_have_no_exact_lower_bound():
             population_lower_bound(bound, 1e-3, form="exact")
         with pytest.raises(Infeasible, match="bounds a tail only"):
             population_shortfall(bound, 3)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 0.1, 0.6])
+def test_the_exact_lower_bound_of_moments_is_the_largest(delta):
+    moments = MomentBounded(12.3, 4.0)
+    exact = population_lower_bound(moments, delta, form="exact")
+    assert population_shortfall(moments, exact) <= delta < population_shortfall(moments, exact + 1)

@@ -5,6 +5,7 @@ from shuffledp.accounting import (
     Infeasible,
     expected_polya_delta,
     group_order,
+    share_count,
 )
 from shuffledp.accounting.random_population.secure_sum import TOO_MANY, most_users
 from shuffledp.populations import (
@@ -36,5 +37,6 @@ def test_moments_bound_the_number_of_users_by_cantelli():
         above = most_users(MomentBounded(mean, variance)) - 1 - mean
         tail = variance / (variance + np.array([above, above - 1]) ** 2)
         assert tail[0] <= TOO_MANY < tail[1]
+    assert share_count(40.0, 2**32, 1) == 1  # a single user splits nothing
     with pytest.raises(Infeasible, match="MomentBounded is not a law"):
         expected_polya_delta(MomentBounded(30, 4), 2.0, 1.0)

@@ -105,6 +105,10 @@ def test_no_pair_of_data_sets_exceeds_the_budget_of_adding_or_removing(rate, noi
 # -- the tests' own tools, and that no event is left out ------------------------------------------------------------
 
 
+def test_hardly_any_noise_hides_nothing():
+    assert central_replacement_epsilon(n=9, m=3, noise_multiplier=1e-200, rounds=1, delta=1e-5) == math.inf
+
+
 def test_a_batch_is_no_larger_than_the_data_set():
     with pytest.raises(ValueError, match="m must be at most n = 5"):
         central_replacement_epsilon(n=5, m=6, noise_multiplier=1.0, rounds=1, delta=1e-5)
