@@ -81,8 +81,9 @@ def findings(index: Path) -> str:
         finding = " ".join(figure["caption"].partition("\n\n")[0].split())
         number = re.match(r"fig(\d+[a-d]*)", figure["drawing"])
         place = f"Fig. {number[1]}" if number else ""
-        rows.append([place, f"[{title}](gallery/{index.stem}.md#{figure['drawing']})", finding])
-    return markdown(["paper", "figure", "finding at the papers' scale"], rows)
+        target = f"`{index.stem}_{figure['drawing']}`"
+        rows.append([place, target, f"[{title}](gallery/{index.stem}.md#{figure['drawing']})", finding])
+    return markdown(["paper", "target of Snakemake", "figure", "finding at the papers' scale"], rows)
 
 
 def ratios(results: pd.DataFrame, method: str, other: str, accounting: str, *, of: str = "mean") -> pd.Series:
