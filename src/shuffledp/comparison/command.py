@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,7 +113,7 @@ def compare(
         if task in _OWN_OPTIONS:
             named = {"protocols": words("protocols", arguments["protocols"]), "trust": None, "values": None}
             _check_own(task)
-            show = _mean if task == "mean" else _ranges
+            show = {"mean": _mean, "ranges": _ranges}[task]
             show(Options(**arguments | named), seconds, as_json)
             return
         if plot is not None:  # before anything takes long
@@ -313,13 +313,14 @@ def _who(options: Options, population: str | None, own_data: Own | None) -> str:
 
 def _estimated(kind: str, own_data: Own | None, options: Options) -> str:
     """Return a description of the estimate, for the title of a picture."""
-    if kind == "summation":
-        return f"sum of numbers up to {options.max_value:g}"
-    if kind == "sets":
-        return f"sets of {options.set_size:,} of {_domain(own_data, options):,} items"
-    if kind == "vectors":
-        return f"vectors of {options.dimension:,} coordinates, {options.norm} norm at most 1"
-    return f"{_domain(own_data, options):,} values"
+    size = _domain(own_data, options)
+    texts = {
+        "frequency": f"{size:,} values",
+        "summation": f"sum of numbers up to {options.max_value or 0:g}",
+        "sets": f"sets of {options.set_size or 0:,} of {size:,} items",
+        "vectors": f"vectors of {options.dimension or 0:,} coordinates, {options.norm} norm at most 1",
+    }
+    return texts[kind]
 
 
 def _domain(own_data: Own | None, options: Options) -> int:
@@ -336,13 +337,14 @@ def _counted(options: Options) -> Own:
 def _task(kind: str, own_data: Own | None, options: Options) -> Task:
     from shuffledp.tasks import Frequency, Sets, Summation, Vectors
 
-    if kind == "sets":
-        return Sets(_domain(own_data, options), options.set_size or 0)
-    if kind == "vectors":
-        return Vectors(options.dimension or 0, clip=1.0, norm=options.norm)
-    if kind == "summation":
-        return Summation(int(options.max_value or 0) if own_data is None else len(own_data.counts) - 1)
-    return Frequency(_domain(own_data, options))
+    size = _domain(own_data, options)
+    tasks: dict[str, Callable[[], Task]] = {
+        "frequency": lambda: Frequency(size),
+        "summation": lambda: Summation(int(options.max_value or 0) if own_data is None else size - 1),
+        "sets": lambda: Sets(size, options.set_size or 0),
+        "vectors": lambda: Vectors(options.dimension or 0, clip=1.0, norm=options.norm),
+    }
+    return tasks[kind]()
 
 
 class _Progress:

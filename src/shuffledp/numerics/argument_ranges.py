@@ -23,6 +23,7 @@ from typing import (
     SupportsFloat,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -122,11 +123,15 @@ def check_count(name: str, value: SupportsFloat, least: int = 0, most: int = MOS
     return int(number)
 
 
-def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
+#: Text, or one of the texts of a Literal.
+T = TypeVar("T", bound=str)
+
+
+def check_choice(name: str, value: str, choices: Sequence[T]) -> T:
     """Return `value` if it is one of `choices`, else raise ValueError with the list of `choices`."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
-    return value
+    return cast("T", value)
 
 
 Positive = Annotated[float, check_positive]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from shuffledp.numerics.argument_ranges import (
     EpsAt,
     FromTwo,
     OpenUnit,
-    one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import settled
@@ -29,7 +28,6 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
 
 RapporCalibration = Literal["sound", "proven", "worst_case", "optimistic"]
-RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
 
 MOST_FLIPS = 1e11
 """Expected flips of a bit among all users, beyond which the arrays of their law take gigabytes."""
@@ -41,7 +39,7 @@ _PER_DEVIATION, _FEW_FLIPS = 500.0, 50.0
 
 
 def rappor_flip_probability(
-    n: FromTwo, eps: Eps, delta: Delta, *, calibration: Annotated[str, one_of(RAPPOR_CALIBRATIONS)] = "sound"
+    n: FromTwo, eps: Eps, delta: Delta, *, calibration: RapporCalibration = "sound"
 ) -> float:
     """Return the smallest flip probability of fragmented RAPPOR, for a budget and an assumption about the other users.
 
@@ -88,7 +86,7 @@ def rappor_flip_probability(
 
 
 @remember(1024)
-def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> float:
+def _flip_probability(n: int, eps: float, delta: float, calibration: RapporCalibration) -> float:
     def excess(minus_logit: float) -> float:
         value = _settled_delta(n, 1 / (1 + math.exp(minus_logit)), eps, calibration, delta)
         return math.log(value / delta) if value > 0 else -math.inf
@@ -144,7 +142,7 @@ def rappor_delta(
     flip_probability: OpenUnit,
     eps: EpsAt,
     *,
-    calibration: Annotated[str, one_of(RAPPOR_CALIBRATIONS)] = "sound",
+    calibration: RapporCalibration = "sound",
     target: OpenUnit | None = None,
 ) -> float:
     """Return the delta of fragmented RAPPOR for an assumption about the other users, or a bound for every data set.
@@ -194,7 +192,13 @@ def rappor_delta(
 
 
 def _settled_delta(
-    n: int, p: float, eps: float, calibration: str, target: float | None = None, *, rough: bool = False
+    n: int,
+    p: float,
+    eps: float,
+    calibration: RapporCalibration,
+    target: float | None = None,
+    *,
+    rough: bool = False,
 ) -> float:
     check_flips(n, p)
     if target is not None:
@@ -238,7 +242,7 @@ def check_flips(n: int, flip_probability: float) -> None:
         )
 
 
-def _rappor_delta(n: int, p: float, eps: float, calibration: str, omitted: float) -> float:
+def _rappor_delta(n: int, p: float, eps: float, calibration: RapporCalibration, omitted: float) -> float:
     if calibration == "sound":
         return told_bits_delta(n - 1, p, eps, omitted)
     same_user, different_users = _counts(n, p, omitted)

@@ -89,7 +89,7 @@ def noisy_count_delta(
     return settled(lambda tail: _delta(eps, noise, variance, shift, counts, tail))
 
 
-def _delta(eps: float, noise: str, variance: float, shift: int, counts: int, tail: float) -> float:
+def _delta(eps: float, noise: CountNoise, variance: float, shift: int, counts: int, tail: float) -> float:
     law = (
         discrete_gaussian_window(math.sqrt(variance), tail)
         if noise == "gaussian"

@@ -29,7 +29,7 @@ from shuffledp.accounting.segmented.plans import (
     blanket_law_of,
     full_reporting,
 )
-from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread, sampling_sse
+from shuffledp.accounting.segmented.set_errors import Truth, checked_spread, sampling_sse
 from shuffledp.numerics.argument_ranges import (
     Count,
     Delta,
@@ -45,7 +45,6 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import poisson_window
 
 Calibration = Literal["variation_ratio", "numeric", "analytic"]
-CALIBRATIONS: tuple[str, ...] = get_args(Calibration)
 GroupWeights = Literal["equal", "printed", "inverse_variance"]
 GROUP_WEIGHTS: tuple[str, ...] = get_args(GroupWeights)
 
@@ -61,7 +60,7 @@ def mm_plan(
     delta: Delta,
     *,
     accounting: Annotated[str, one_of(SEGMENTED_ACCOUNTINGS)] = "exact",
-    calibration: Annotated[str, one_of(CALIBRATIONS)] = "variation_ratio",
+    calibration: Calibration = "variation_ratio",
 ) -> SegmentedPlan:
     """Return the parameters of balls-into-bins with the same budget for all users.
 
@@ -144,9 +143,7 @@ class SeparatePlan:
         return sum(group.n for group in self.groups)
 
     @checked
-    def expected_sse(
-        self, spread: float | None = None, *, truth: Annotated[str, one_of(TRUTHS)] = "empirical"
-    ) -> float:
+    def expected_sse(self, spread: float | None = None, *, truth: Truth = "empirical") -> float:
         """Return the expected sum of squared errors; parameters as in :meth:`SegmentedPlan.expected_sse`."""
         spread = checked_spread(spread, self.groups[0].domain_size, self.groups[0].set_size)
         pairs = list(zip(self.groups, self.weights, strict=True))
@@ -164,7 +161,7 @@ def sep_mm_plan(
     *,
     weights: Annotated[str, one_of(GROUP_WEIGHTS)] = "equal",
     accounting: Annotated[str, one_of(SEGMENTED_ACCOUNTINGS)] = "exact",
-    calibration: Annotated[str, one_of(CALIBRATIONS)] = "variation_ratio",
+    calibration: Calibration = "variation_ratio",
     spread: float | None = None,
 ) -> SeparatePlan:
     """Return the parameters of one balls-into-bins protocol per privacy level.

@@ -19,7 +19,6 @@ from shuffledp.numerics.argument_ranges import (
     FromOne,
     FromTwo,
     check_count,
-    one_of,
 )
 from shuffledp.numerics.memoize import remember
 
@@ -48,7 +47,7 @@ def ikos_shares(
     eps: Eps,
     delta: Delta,
     *,
-    form: Annotated[str, one_of(IKOS_FORMS)],
+    form: IkosForm,
     group_order: int | None = None,
 ) -> int:
     """Return the number of shares per user of IKOS split-and-mix.

@@ -14,9 +14,9 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.labeled_counts import pair_delta
 from shuffledp.accounting.segmented.items import (
-    BLANKET_LAWS,
     COMPOSITIONS,
     SLACK,
+    BlanketLaw,
     item_blanket,
     item_delta,
     report_labels,
@@ -52,7 +52,7 @@ def reporting_rate(
     eps: Eps,
     delta: Delta,
     *,
-    blanket_law: Annotated[str, one_of(BLANKET_LAWS)] = "binomial",
+    blanket_law: BlanketLaw = "binomial",
 ) -> float:
     """Return the largest probability with which one item may be sent.
 
@@ -87,7 +87,7 @@ def reporting_rate(
 
 @remember(_REMEMBERED)
 def _reporting_rate(
-    n: int, blankets: float, domain_size: int, eps: float, delta: float, blanket_law: str
+    n: int, blankets: float, domain_size: int, eps: float, delta: float, blanket_law: BlanketLaw
 ) -> float:
     if blankets == 0:
         return delta
@@ -112,7 +112,7 @@ def blankets_for_full_reporting(
     eps: Annotated[float, partial(check_between, least=1e-12, most=700)],
     delta: Delta,
     *,
-    blanket_law: Annotated[str, one_of(BLANKET_LAWS)] = "binomial",
+    blanket_law: BlanketLaw = "binomial",
     composition: Annotated[str, one_of(COMPOSITIONS)] = "printed",
 ) -> float:
     """Return the smallest expected number of blanket messages per user that allows reporting probability 1.
@@ -156,7 +156,7 @@ def blankets_for_full_reporting(
 
 
 @remember(_REMEMBERED)
-def _full_reporting(n: int, domain_size: int, eps: float, delta: float, blanket_law: str) -> float:
+def _full_reporting(n: int, domain_size: int, eps: float, delta: float, blanket_law: BlanketLaw) -> float:
     tail = negligible(delta)
 
     def excess(blankets: float) -> float:

@@ -51,7 +51,6 @@ from shuffledp.numerics.relative_sizes import negligible
 from shuffledp.numerics.windows import binomial_window
 
 BlanketLaw = Literal["binomial", "poisson"]
-BLANKET_LAWS: tuple[str, ...] = get_args(BlanketLaw)
 Composition = Literal["printed", "tight"]
 COMPOSITIONS: tuple[str, ...] = get_args(Composition)
 
@@ -100,7 +99,7 @@ def segmented_delta(
     blankets: NonNegative,
     domain_size: FromTwo,
     *,
-    blanket_law: Annotated[str, one_of(BLANKET_LAWS)] = "binomial",
+    blanket_law: BlanketLaw = "binomial",
 ) -> float:
     """Return delta of the pair of counts for one item.
 
@@ -250,7 +249,7 @@ def report_labels(rate: float) -> Labels:
     return Labels(rate, 0.0, 1 - rate)
 
 
-def item_blanket(n: int, blankets: float, domain_size: int, blanket_law: str, tail: float) -> Blanket:
+def item_blanket(n: int, blankets: float, domain_size: int, blanket_law: BlanketLaw, tail: float) -> Blanket:
     """Return the exact law of the blanket messages that hold one of two given items; arXiv 2407.19639, Theorem 2."""
     if blanket_law == "poisson":
         return poisson_blanket(n * blankets / domain_size, tail)

@@ -22,7 +22,6 @@ from shuffledp.accounting.segmented.plans import (
     level_rate,
 )
 from shuffledp.accounting.segmented.set_errors import (
-    TRUTHS,
     blanket_sse,
     checked_spread,
     segmented_error_bound,
@@ -307,7 +306,7 @@ class _PlanSearch:
         binomial = blanket_law_of(self.accounting) == "binomial"
         cell_rate = blanket_slots(blankets).rate / self.domain_size if binomial else 0.0
         noise = blanket_sse(messages, cell_rate, reports)
-        return segmented_sse(self.level_sizes, rates, self.set_size, noise, self.spread, TRUTHS[0])
+        return segmented_sse(self.level_sizes, rates, self.set_size, noise, self.spread, "empirical")
 
     def kinks(self) -> list[float]:
         """Return m_k of all levels with at least one user, increasing."""

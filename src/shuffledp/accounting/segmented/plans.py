@@ -31,7 +31,7 @@ from shuffledp.accounting.segmented.items import (
     item_delta,
 )
 from shuffledp.accounting.segmented.set_errors import (
-    TRUTHS,
+    Truth,
     blanket_sse,
     checked_spread,
     segmented_error_bound,
@@ -126,9 +126,7 @@ class SegmentedPlan:
         return segmented_error_bound(self.n * self.blankets, self.set_size, self.reports)
 
     @checked
-    def expected_sse(
-        self, spread: float | None = None, *, truth: Annotated[str, one_of(TRUTHS)] = "empirical"
-    ) -> float:
+    def expected_sse(self, spread: float | None = None, *, truth: Truth = "empirical") -> float:
         """Return the expected error if the levels are independent of the data.
 
         Parameters

@@ -6,7 +6,7 @@ frequencies w. Source: arXiv 2407.19639, Section 5.2, for the bound; the exact e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from shuffledp.numerics.argument_ranges import check_nonnegative
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Truth = Literal["empirical", "population"]
-TRUTHS: tuple[str, ...] = get_args(Truth)
 
 
 def checked_spread(spread: float | None, domain_size: int, set_size: int) -> float:
@@ -32,7 +31,7 @@ def checked_spread(spread: float | None, domain_size: int, set_size: int) -> flo
     return spread
 
 
-def sampling_sse(squares: float, n: int, spread: float, truth: str) -> float:
+def sampling_sse(squares: float, n: int, spread: float, truth: Truth) -> float:
     """Return the exact error of a weighted mean over n users, where weights sum to 1 and their squares to `squares`.
 
     With ``empirical``, the reference is the frequencies of the n users, and weights are assigned at random. With
@@ -71,7 +70,7 @@ def segmented_sse(
     set_size: int,
     blanket: float,
     spread: float,
-    truth: str,
+    truth: Truth,
 ) -> float:
     """Return the exact error of the segmented protocol, summed over the items, if levels are independent of the data.
 

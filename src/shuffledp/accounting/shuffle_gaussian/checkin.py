@@ -35,6 +35,7 @@ from shuffledp.accounting.shuffle_gaussian.checkin_participants import (
     split_blocks,
 )
 from shuffledp.accounting.shuffle_gaussian.subsampled import (
+    SubsampledForm,
     epsilon_of_curve,
     log_subsampled_excess,
 )
@@ -223,7 +224,7 @@ def checkin_theorem3_epsilon(
 
 
 def _log_checkin_excess(
-    orders: NDArray[np.int64], n: int, rate: float, sigma: float, form: str
+    orders: NDArray[np.int64], n: int, rate: float, sigma: float, form: CheckinForm
 ) -> NDArray[np.float64]:
     """Return the log of the mean excess over the number of participants, shape (k,)."""
     if rate == 1:
@@ -244,7 +245,7 @@ def _log_checkin_excess(
     return log_sum(np.concatenate(terms, axis=1).T)
 
 
-def _form_of_sum(form: str) -> str:
+def _form_of_sum(form: CheckinForm) -> SubsampledForm:
     return "printed" if form == "conditional" else form
 
 

@@ -185,7 +185,7 @@ def log_subsampled_excess(
     sizes: NDArray[np.int64],
     rates: NDArray[np.float64],
     sigma: float,
-    form: str,
+    form: SubsampledForm,
 ) -> NDArray[np.float64]:
     """Return the log of the excess E for each order and each pair of a size and a rate, shape (k, m). The size is the
     number of reports, the rate the probability that a given user is among them; pairs may belong to different numbers

@@ -30,13 +30,14 @@ Fourier transforms convolve them. There are three ways to put a loss between two
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from scipy.fft import rfft
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.loss_cells import (
+    Bound,
     LossCells,
     LossGrid,
     add_cells,
@@ -49,14 +50,13 @@ from shuffledp.accounting.summation.loss_sums import chunks, log_kept, summed_lo
 from shuffledp.accounting.summation.noise_atoms import atom_indices
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.pair_table import PairTable, pair_table
-from shuffledp.numerics.argument_ranges import EpsAt, check_choice, check_nonnegative, one_of
+from shuffledp.numerics.argument_ranges import EpsAt, check_choice, check_nonnegative
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-Bound = Literal["upper", "lower", "estimate"]
 BOUNDS: tuple[str, ...] = get_args(Bound)
 
 #: Grid steps within ``eps - eps_star``, the budget of the noises at the largest loss of the sum.
@@ -67,9 +67,7 @@ _MOST_CELLS = 2**20
 _DIFFERENCE = 1e-4
 
 
-def correlated_noise_delta(
-    design: NoiseDesign, eps: EpsAt, *, bound: Annotated[str, one_of(BOUNDS)] = "upper"
-) -> float:
+def correlated_noise_delta(design: NoiseDesign, eps: EpsAt, *, bound: Bound = "upper") -> float:
     """Return the delta of a noise design, the largest over all ordered pairs of inputs.
 
     Derived for this project, see the module's description; Ghazi et al. 2021 (ICML), Theorem 8, composes the parts.
@@ -111,7 +109,7 @@ def correlated_noise_delta(
 
 
 def pair_deltas(
-    design: NoiseDesign, eps: float, table: PairTable, *, bound: str = "upper", grid: LossGrid | None = None
+    design: NoiseDesign, eps: float, table: PairTable, *, bound: Bound = "upper", grid: LossGrid | None = None
 ) -> Floats:
     """Return the delta of every pair of a table, (P,): bounds in [0, 1] or estimates, by `bound`.
 
@@ -137,7 +135,7 @@ def pair_deltas(
             raise Infeasible(f"Losses reach beyond {reach:.4g} nats, more than the grid can hold.")
 
 
-def loss_grid(design: NoiseDesign, eps: float, bound: str, *, finer: int = 1) -> LossGrid:
+def loss_grid(design: NoiseDesign, eps: float, bound: Bound, *, finer: int = 1) -> LossGrid:
     """Return a grid that resolves ``eps - eps_star``, contains the losses of the sum, and exceeds all relevant losses.
 
     Of the design only D and eps_star matter. Bounds have finer steps than estimates, and `finer` divides the step.
@@ -212,7 +210,7 @@ def pair_gradients(
 class DesignLosses:
     """Losses of one design on a grid, for the pairs of a table: upper or lower bounds, or estimates."""
 
-    def __init__(self, design: NoiseDesign, table: PairTable, bound: str, grid: LossGrid) -> None:
+    def __init__(self, design: NoiseDesign, table: PairTable, bound: Bound, grid: LossGrid) -> None:
         self.table, self.bound, self.grid = table, bound, grid
         self.ratio = math.exp(-design.eps_star / design.max_value)
         rows = atom_indices(design.max_value, atoms=design.atoms, hubs=design.hubs or None)
@@ -286,7 +284,7 @@ def _most(shifts: set[int]) -> int:
 
 
 def _evaluate(
-    design: NoiseDesign, eps: float, table: PairTable, bound: str, grid: LossGrid
+    design: NoiseDesign, eps: float, table: PairTable, bound: Bound, grid: LossGrid
 ) -> tuple[Floats, float]:
     """Return the deltas of all pairs, and the largest mass that may have wrapped around or that was clipped."""
     losses = summed_losses(DesignLosses(design, table, bound, grid), eps, bound, grid)

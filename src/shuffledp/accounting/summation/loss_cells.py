@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.special import betainc, gammainccinv
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+Bound = Literal["upper", "lower", "estimate"]
+"""Side of a bound on delta; an estimate has none."""
 #: Unit of rounding of a float.
 UNIT = 2.0**-53
 #: Mass that a window may leave out: of a certified bound, and of an estimate.
@@ -95,7 +97,7 @@ def add_cells(row: Floats, start: int, mass: Floats) -> None:
     row[begin : begin + mass.size] += mass
 
 
-def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> LossCells:
+def clipped_cells(start: int, mass: Floats, bound: Bound, grid: LossGrid) -> LossCells:
     """Return the cells within the grid. Losses above the grid become infinite, or are rounded down
     for a lower bound.
     """
@@ -115,7 +117,7 @@ def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> LossC
     return LossCells(start + low, inner, above, above)
 
 
-def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, central: bool) -> Noise:
+def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: Bound, *, central: bool) -> Noise:
     """Return the law of the noise on one atom, plus the geometric part of the central noise if `central`."""
     laws = [
         (r, p) for i, r, p in zip(design.indices, design.shapes, design.ratios, strict=True) if i == index
@@ -160,14 +162,14 @@ def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, 
 
 
 @remember(1)
-def central_noise(design: NoiseDesign, most_shift: int, bound: str) -> Noise:
+def central_noise(design: NoiseDesign, most_shift: int, bound: Bound) -> Noise:
     """Return the law of the noise on atom 1 with the geometric part. It is the widest law of a design and does not
     depend on eps.
     """
     return atom_noise(design, 1, most_shift, bound, central=True)
 
 
-def _jump_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, central: bool) -> Noise:
+def _jump_noise(design: NoiseDesign, index: int, most_shift: int, bound: Bound, *, central: bool) -> Noise:
     """Return the law of compound Poisson noise on one atom."""
     place = design.indices.index(index)
     rate, center, tail = design.shapes[place], design.scales[place], _OMITTED[bound]
@@ -221,7 +223,7 @@ def _upper_end(shape: float, ratio: float, tail: float) -> int:
     return last
 
 
-def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> LossCells:
+def cells_of(noise: Noise, shift: int, bound: Bound, grid: LossGrid) -> LossCells:
     """Return the losses of a noise against its shifted law on the grid.
 
     The hockey-stick divergence of the cells is never below the exact divergence for an upper bound, and never above the
@@ -310,7 +312,7 @@ def _cubic(part: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def _trimmed(
-    start: int, cells: Floats, infinite: float, clipped: float, bound: str, grid: LossGrid
+    start: int, cells: Floats, infinite: float, clipped: float, bound: Bound, grid: LossGrid
 ) -> LossCells:
     if cells[-1] == 0:
         cells = cells[:-1]

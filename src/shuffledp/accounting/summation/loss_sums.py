@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import rfft
 
-from shuffledp.accounting.summation.loss_cells import UNIT, LossGrid
+from shuffledp.accounting.summation.loss_cells import UNIT, Bound, LossGrid
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -93,7 +93,7 @@ def chunks(sorted_keys: NDArray[np.int64]) -> list[slice]:
     return [slice(b, e) for b, e in zip([0, *ends[:-1]], ends, strict=True) if e > b]
 
 
-def summed_losses(losses: PairLosses, eps: float, bound: str, grid: LossGrid) -> Summed:
+def summed_losses(losses: PairLosses, eps: float, bound: Bound, grid: LossGrid) -> Summed:
     """Return the deltas of all pairs, their margins, and the largest mass that may have wrapped around.
 
     If the losses are bounds on the side `bound`, the deltas are bounds on this side too. An estimate has no margins.

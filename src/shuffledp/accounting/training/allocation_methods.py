@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,10 +45,11 @@ from shuffledp.accounting.general.profiles import Exported, at_each, hockey_stic
 from shuffledp.accounting.general.rdp import best_epsilon
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
 from shuffledp.accounting.training.random_allocation import (
-    DIRECTIONS,
     MOST_EPS,
+    Direction,
     Sigma,
     Step,
+    Way,
     allocation_delta,
     allocation_deltas_within,
     allocation_end,
@@ -57,7 +58,7 @@ from shuffledp.accounting.training.random_allocation import (
     directions,
     shares_ratios,
 )
-from shuffledp.numerics.argument_ranges import Delta, Eps, EpsArray, FromOne, check_fields, checked, one_of
+from shuffledp.numerics.argument_ranges import Delta, Eps, EpsArray, FromOne, check_fields, checked
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
@@ -68,7 +69,8 @@ if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 
-ALLOCATION_METHODS: tuple[str, ...] = ("pair", "decomposition", "poisson", "renyi")
+AllocationMethod = Literal["pair", "decomposition", "poisson", "renyi"]
+ALLOCATION_METHODS: tuple[AllocationMethod, ...] = get_args(AllocationMethod)
 
 #: Parts of delta for the mechanism and for the number of steps that sampling misses.
 _FOR_STEPS, _FOR_COUNT = 0.99, 0.005
@@ -87,7 +89,7 @@ def allocation_bounds(
     *,
     eps_local: Eps | None = None,
     sigma: Sigma | None = None,
-    direction: Annotated[str, one_of(DIRECTIONS)] = "both",
+    direction: Direction = "both",
 ) -> dict[str, float]:
     """Return the central eps of random allocation by every method that has a bound.
 
@@ -119,19 +121,21 @@ def allocation_bounds(
         way: {method: _epsilon(method, step, steps, delta, way) for method in ALLOCATION_METHODS}
         for way in directions(direction)
     }
-    bounds = {method: max(by[method] for by in bounds_of_way.values()) for method in ALLOCATION_METHODS}
+    bounds: dict[str, float] = {
+        method: max(by[method] for by in bounds_of_way.values()) for method in ALLOCATION_METHODS
+    }
     bounds["combined"] = max(min(by.values()) for by in bounds_of_way.values())
     return {method: eps for method, eps in bounds.items() if math.isfinite(eps)}
 
 
 def allocation_method_epsilon(
-    method: Annotated[str, one_of(ALLOCATION_METHODS)],
+    method: AllocationMethod,
     delta: Delta,
     steps: FromOne,
     *,
     eps_local: Eps | None = None,
     sigma: Sigma | None = None,
-    direction: Annotated[str, one_of(DIRECTIONS)] = "both",
+    direction: Direction = "both",
 ) -> float:
     """Return the central eps of random allocation by one method.
 
@@ -313,7 +317,7 @@ def allocation_noise(eps: Eps, delta: float, steps: int, *, participations: int 
 # -----------------------------------------------------------------------------------------
 
 
-def _epsilon(method: str, step: Step, steps: int, delta: float, way: str) -> float:
+def _epsilon(method: AllocationMethod, step: Step, steps: int, delta: float, way: Way) -> float:
     """Return eps by one method in one direction, ``inf`` if the method has no bound."""
     kind, size = step
     if method == "pair":
@@ -321,7 +325,11 @@ def _epsilon(method: str, step: Step, steps: int, delta: float, way: str) -> flo
         return allocation_epsilon(delta, steps, eps_local=eps_local, sigma=sigma, direction=way)
     if method == "renyi":
         return math.inf if kind == "pure" else _renyi(size, steps, delta, way)
-    delta_of = _decomposition(step, steps, way) if method == "decomposition" else _poisson(step, steps, delta)
+    bounds: dict[str, Callable[[], Callable[[float], float] | None]] = {
+        "decomposition": lambda: _decomposition(step, steps, way),
+        "poisson": lambda: _poisson(step, steps, delta),
+    }
+    delta_of = bounds[method]()
     if delta_of is None:
         return math.inf
     most = size if kind == "pure" else MOST_EPS
@@ -346,7 +354,7 @@ def _least_eps(delta_of: Callable[[float], float], delta: float, most: float, *,
     return math.exp(-root_below(excess, 0.5 * (low + high), low, high, xtol=_XTOL))
 
 
-def _renyi(sigma: float, steps: int, delta: float, way: str) -> float:
+def _renyi(sigma: float, steps: int, delta: float, way: Way) -> float:
     if way == "add":
         alone = _least_eps(
             lambda eps: math.exp(log_gaussian_delta(1 / (sigma * math.sqrt(steps)), eps)),
@@ -359,7 +367,7 @@ def _renyi(sigma: float, steps: int, delta: float, way: str) -> float:
     return best_epsilon(orders, shuffle_gaussian_rdp(orders, steps, sigma), delta)[0]
 
 
-def _decomposition(step: Step, steps: int, way: str) -> Callable[[float], float]:
+def _decomposition(step: Step, steps: int, way: Way) -> Callable[[float], float]:
     part = -math.expm1(steps * math.log1p(-1 / steps)) if steps > 1 else 1.0
     sampled = _sampled(step, steps, 1 / steps)
 
@@ -392,7 +400,7 @@ def _poisson(step: Step, steps: int, delta: float) -> Callable[[float], float] |
 
 
 @remember(32)
-def _sampled(step: Step, steps: int, rate: float) -> Callable[[str, float], float]:
+def _sampled(step: Step, steps: int, rate: float) -> Callable[[Way, float], float]:
     """Return delta, as a function of direction and eps, of steps that sample every user with probability `rate`."""
     kind, size = step
     if kind == "pure":
@@ -400,7 +408,7 @@ def _sampled(step: Step, steps: int, rate: float) -> Callable[[str, float], floa
         mixed = absent + rate * math.tanh(size / 2)
         log_mixed, log_absent = _log_binomial(steps, mixed), _log_binomial(steps, absent)
 
-        def of_counts(way: str, eps: float) -> float:
+        def of_counts(way: Way, eps: float) -> float:
             first, second = (log_mixed, log_absent) if way == "remove" else (log_absent, log_mixed)
             return min(float(hockey_stick(first, second, eps)), 1.0)
 
@@ -409,7 +417,7 @@ def _sampled(step: Step, steps: int, rate: float) -> Callable[[str, float], floa
     return lambda way, eps: min(float(losses[way].get_delta_for_epsilon(eps)), 1.0)
 
 
-def _sampled_losses(sigma: float, rate: float, way: str) -> PrivacyLossDistribution:
+def _sampled_losses(sigma: float, rate: float, way: Way) -> PrivacyLossDistribution:
     """Return the losses of a step of Gaussian noise on a sample, in one direction."""
     from dp_accounting.pld import pld_pmf, privacy_loss_mechanism  # takes seconds, needed for this alone
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution as Losses

@@ -156,7 +156,9 @@ def central_replacement_epsilon(
 
 
 @remember(1024)
-def _remembered(rate: float, noise_multiplier: float, rounds: int, delta: float, method: str) -> float:
+def _remembered(
+    rate: float, noise_multiplier: float, rounds: int, delta: float, method: CentralMethod
+) -> float:
     """Return eps by dp_accounting for one user added or removed; the noise is relative to the sensitivity C."""
     with needed():
         import dp_accounting

@@ -34,7 +34,7 @@ from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.general.comparisons import Cells, Comparison, Outputs, normal_mass
 from shuffledp.accounting.general.epsilon_search import COARSE, LEAST, limit_epsilon, search_epsilon
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.numerics.argument_ranges import Delta, Eps, EpsAt, FromOne, check_between, one_of
+from shuffledp.numerics.argument_ranges import Delta, Eps, EpsAt, FromOne, check_between
 from shuffledp.numerics.expected_excess import chernoff_excess, expected_excesses
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from shuffledp.numerics.windows import Window
 
 Direction = Literal["remove", "add", "both"]
-DIRECTIONS: tuple[str, ...] = ("remove", "add", "both")
+Way = Literal["remove", "add"]
 
 _CELLS = 300
 MOST_EPS = 350.0
@@ -78,7 +78,7 @@ def allocation_delta(
     *,
     eps_local: Eps | None = None,
     sigma: Sigma | None = None,
-    direction: Annotated[str, one_of(DIRECTIONS)] = "both",
+    direction: Direction = "both",
     bound: Literal["upper", "lower"] = "upper",
 ) -> float:
     """Return delta of a user who takes part in one of several steps, chosen uniformly.
@@ -128,7 +128,7 @@ def allocation_epsilon(
     *,
     eps_local: Eps | None = None,
     sigma: Sigma | None = None,
-    direction: Annotated[str, one_of(DIRECTIONS)] = "both",
+    direction: Direction = "both",
     bound: Literal["upper", "lower"] = "upper",
 ) -> float:
     """Return the central eps of a user who takes part in one of several steps, chosen uniformly.
@@ -232,13 +232,13 @@ def checked_step(eps_local: float | None, sigma: float | None) -> Step:
     return "pure", eps_local
 
 
-def directions(direction: str) -> tuple[str, ...]:
+def directions(direction: Direction) -> tuple[Way, ...]:
     """Return the directions that the argument "both", "remove" or "add" names."""
     return ("remove", "add") if direction == "both" else (direction,)
 
 
 @remember(256)
-def _epsilon(step: Step, steps: int, delta: float, way: str, side: Side) -> float:
+def _epsilon(step: Step, steps: int, delta: float, way: Way, side: Side) -> float:
     kind, size = step
     mu = size if kind == "gaussian" else 1 / (2 * math.sinh(min(size, 50.0) / 2))
 
@@ -258,7 +258,7 @@ def _delta(
     step: Step,
     steps: int,
     eps: float,
-    way: str,
+    way: Way,
     side: Side,
     *,
     gap: float = 3e-6,
@@ -295,7 +295,7 @@ def _alone(sigma: float, eps: float) -> float:
 
 
 def _gaussian_deltas(
-    sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
+    sigma: float, steps: int, eps: NDArray[np.float64], way: Way, target: float
 ) -> NDArray[np.float64]:
     """Return upper bounds for one direction, at many eps by few laws of L. For two eps the values ``G = L - e^eps``
     differ by a constant, and ``1 - e^eps L`` is a multiple of such a G. One law of L is therefore sufficient for all
@@ -311,7 +311,7 @@ def _gaussian_deltas(
 
 
 def _grouped_deltas(
-    sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
+    sigma: float, steps: int, eps: NDArray[np.float64], way: Way, target: float
 ) -> NDArray[np.float64]:
     """Return the upper bounds of :func:`_gaussian_deltas` if the last cell depends on eps. One law of L is used for
     several consecutive eps. If a law is sufficient for a single eps only, the next eps are evaluated one by one;
@@ -334,12 +334,12 @@ def _grouped_deltas(
     return np.minimum(deltas, 1.0)
 
 
-def _singly(step: Step, steps: int, eps: float, way: str, target: float) -> float:
+def _singly(step: Step, steps: int, eps: float, way: Way, target: float) -> float:
     return _delta(step, steps, float(eps), way, "upper", gap=COARSE, target=target)
 
 
 def _found_together(
-    sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
+    sigma: float, steps: int, eps: NDArray[np.float64], way: Way, target: float
 ) -> NDArray[np.float64]:
     """Return upper bounds for the first eps and for all next eps that the same contour resolves. All use the cells of
     the last eps.
@@ -372,17 +372,17 @@ def _most_added(sigma: float, steps: int, eps: NDArray[np.float64], target: floa
     return np.asarray(np.exp(np.clip(least, -600.0, 0.0)) + cells.uncovered(0.0, "upper"), np.float64)
 
 
-def _chernoff(sigma: float, steps: int, eps: float, way: str, target: float) -> float:
+def _chernoff(sigma: float, steps: int, eps: float, way: Way, target: float) -> float:
     cells = _ratios(sigma, steps, eps, way, target)
     return chernoff_excess(Summands(*cells.law(eps, "upper"), steps)) / steps + cells.uncovered(eps, "upper")
 
 
-def _ratios(sigma: float, steps: int, eps: float, way: str, target: float) -> Cells:
+def _ratios(sigma: float, steps: int, eps: float, way: Way, target: float) -> Cells:
     return _gaussian(sigma, way, "upper", _CUT * target, math.log(2 * steps) + eps)
 
 
 def _summed(
-    eps_local: float, steps: int, eps: float, way: str, side: Side, target: float | None = None
+    eps_local: float, steps: int, eps: float, way: Way, side: Side, target: float | None = None
 ) -> float:
     """Return delta of eps_local-DP steps, summed over the number of steps with the larger L. A delta far below the
     target is a bound on its side, without stated accuracy.
@@ -419,7 +419,7 @@ def _likelier(steps: int, eps_local: float, omitted: float) -> Window:
     return binomial_window(steps, math.exp(-eps_local) / (1 + math.exp(-eps_local)), omitted)
 
 
-def _pure(eps_local: float, way: str) -> Comparison:
+def _pure(eps_local: float, way: Way) -> Comparison:
     decay = math.exp(-eps_local)
     ratios = np.array([eps_local, -eps_local])
     masses = np.array([decay, 1.0]) / (1 + decay)
@@ -429,7 +429,7 @@ def _pure(eps_local: float, way: str) -> Comparison:
     return Outputs(np.zeros(2), ratios, masses, nothing)
 
 
-def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> Cells:
+def _gaussian(sigma: float, way: Way, side: Side, cut: float, enough: float) -> Cells:
     """Return cells in units of the sensitivity: Q has mean 0, P mean 1; `enough` is the log of ``2 t e^eps``."""
     last = 1 - sigma * float(ndtri(min(cut, 0.1)))
     decided = sigma**2 * enough + 0.5
@@ -441,7 +441,7 @@ def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> 
     return gaussian_cells(sigma, way, _edges(sigma, min(first, last - 6 * sigma), last), exact_excess=alone)
 
 
-def gaussian_cells(sigma: float, way: str, edges: NDArray[np.float64], *, exact_excess: bool) -> Cells:
+def gaussian_cells(sigma: float, way: Way, edges: NDArray[np.float64], *, exact_excess: bool) -> Cells:
     """Return the outputs of a Gaussian step in cells, in units of the sensitivity: Q has mean 0, P mean 1.
 
     Parameters

@@ -37,7 +37,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri
@@ -46,7 +46,7 @@ from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.general.epsilon_search import COARSE, LEAST, limit_epsilon
 from shuffledp.accounting.general.exports import convex_minorant
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.accounting.training.random_allocation import MOST_EPS, Sigma, gaussian_cells
+from shuffledp.accounting.training.random_allocation import MOST_EPS, Sigma, Way, gaussian_cells
 from shuffledp.numerics.argument_ranges import Delta, EpsAt, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, settled
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-WAYS = ("remove", "add")
+WAYS: tuple[Way, ...] = get_args(Way)
 #: Losses of one epoch up to its end, on either side of 0.
 _LOSSES = 400
 #: Cells of one release: for a single epoch, and on the grid of losses; and where p is chosen.
@@ -218,7 +218,7 @@ class _Clones:
 
     steps: int
     sigma: float
-    way: str
+    way: Way
     target: float
 
     def least(self, eps: float, cells: int) -> float:

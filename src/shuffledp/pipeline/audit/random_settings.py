@@ -226,6 +226,8 @@ def _task(protocol: type[ProtocolBase], rng: np.random.Generator) -> Task:
         s = int(rng.integers(1, min(2, d - 1) + 1))
         levels = int(rng.integers(1, 3)) if protocol.multi_level else 1
         return Sets(d, s, levels=levels, padding_items=int(rng.random() < 0.2))
+    if kind != "vectors":
+        raise KeyError(f"how a task of kind {kind!r} is drawn is not written down")
     odd = rng.random() < _ODD
     return Vectors(int(rng.integers(1, 3)), float(rng.uniform(0.5, 2.0)), "l2" if odd else "l1")
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from shuffledp.numerics.windows import Window
 from shuffledp.pipeline.experiments.seeds import canonical_json, generator
-from shuffledp.pipeline.experiments.sources.interface import Held, Source
+from shuffledp.pipeline.experiments.sources.interface import Held, Source, Truth
 from shuffledp.populations.base import Law
 from shuffledp.tasks import Floats, Ints, Participants, Task
 
@@ -48,7 +48,7 @@ def participants(
     *,
     repeats: int,
     seed: int,
-    truth: str = "participants",
+    truth: Truth = "participants",
     last: LastDraw | None = None,
 ) -> Participants:
     """Return the participants of all repeats of one grid point; user 1 always takes part.
@@ -71,7 +71,7 @@ def participants(
     return source.gathered(draw.n, draw.held, truth)
 
 
-def typical(task: Task, source: Source, law: Law, *, truth: str = "participants") -> Typical | None:
+def typical(task: Task, source: Source, law: Law, *, truth: Truth = "participants") -> Typical | None:
     """Return expected participants, weights and the sampling variance, for closed forms; None if data are unknown."""
     window = law.window(1e-15)
     nodes, weights = _thinned_out(window, MOST_NODES // int(np.prod(task.counts_shape)))

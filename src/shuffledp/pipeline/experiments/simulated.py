@@ -19,7 +19,7 @@ from shuffledp.pipeline.experiments.job_parts import budget_from, population_fro
 from shuffledp.pipeline.experiments.participants import LastDraw, Typical, participants, typical
 from shuffledp.pipeline.experiments.seeds import canonical_json, generator
 from shuffledp.pipeline.experiments.sources import OWN, source_from, with_found_domain
-from shuffledp.pipeline.experiments.sources.interface import Source
+from shuffledp.pipeline.experiments.sources.interface import Source, Truth
 from shuffledp.populations.base import Law
 from shuffledp.protocols.base import ProtocolBase, Summary
 from shuffledp.protocols.registry import get
@@ -206,7 +206,7 @@ def _most_likely(support: Typical) -> Public:
 
 
 def _expected(
-    protocol: ProtocolBase, support: Typical | None, truth: str, metrics: list[str]
+    protocol: ProtocolBase, support: Typical | None, truth: Truth, metrics: list[str]
 ) -> Iterator[Row]:
     if support is None or (protocol.biased and truth != "participants"):
         return  # the bias and the error of sampling do not simply add up

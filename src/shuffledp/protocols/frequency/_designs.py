@@ -8,7 +8,7 @@ sets. A protocol defines the sets, and its candidates: the best candidate has th
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -18,7 +18,6 @@ from shuffledp.accounting.general.design_blanket import design_delta, design_loc
 from shuffledp.accounting.general.matched_blanket import matched_rate
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Enforced, under
-from shuffledp.numerics.argument_ranges import one_of
 from shuffledp.protocols._inputs import checked_inputs
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.frequency._value_counts import checked_values
@@ -26,7 +25,7 @@ from shuffledp.protocols.messages import Cost, Messages, message_bits
 from shuffledp.protocols.request import Request
 from shuffledp.tasks import Ints, Participants, Public, Users
 
-Target = Annotated[str, one_of(("average", "frequent"))]
+Target = Literal["average", "frequent"]
 """Error that the candidates are compared by: the mean over the values, or the error of a value of many users."""
 
 #: Share of the users who hold the frequent value.
@@ -82,7 +81,7 @@ class DesignReports(PlannedUsers):
         return 1 - matched_rate(self.share, self.eps_local)
 
     @classmethod
-    def best_of(cls, candidates: Iterable[Self], request: Request, target: str) -> Self:
+    def best_of(cls, candidates: Iterable[Self], request: Request, target: Target) -> Self:
         """Return the candidate of least error, with the largest local budget under the exact blanket.
 
         All values have equal shares of the users, or, for a frequent value, one value has a tenth.

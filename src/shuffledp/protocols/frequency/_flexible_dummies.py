@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -21,7 +22,7 @@ from shuffledp.protocols.messages import Cost
 from shuffledp.tasks import Array, Floats, Participants, Public, Users
 
 #: Number of dummies that the flexible variants subtract: the expected or the observed number.
-ESTIMATORS = ("expected", "observed")
+Estimator = Literal["expected", "observed"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class FlexibleDummies(DummyPoints):
 
     per_sender: int
     rate: float
-    estimator: str = "expected"
+    estimator: Estimator = "expected"
 
     @property
     def standing(self) -> Standing:
@@ -143,9 +144,9 @@ def flexible_plan(
     *,
     accounting: str,
     rate: float | None,
-    estimator: str,
+    estimator: Estimator,
     eps_local: float = math.inf,
-) -> tuple[int, float, str]:
+) -> tuple[int, float, Estimator]:
     """Return dummies per sender, rate and estimator that meet a budget; the default rate is from `default_rate`."""
     share = default_rate(n, delta) if rate is None else float(rate)
     per_sender = flexible_dummies(

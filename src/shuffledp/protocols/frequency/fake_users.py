@@ -25,7 +25,7 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Literal, Self
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from shuffledp.accounting.general.matched_blanket import (
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing, under
-from shuffledp.numerics.argument_ranges import FromOne, one_of
+from shuffledp.numerics.argument_ranges import FromOne
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
@@ -47,7 +47,7 @@ from shuffledp.protocols.frequency._unary_bits import WholeRows
 from shuffledp.protocols.messages import Cost
 from shuffledp.protocols.request import Request
 
-OTHER_ROWS = ("dropped", "blanket")
+OtherRows = Literal["dropped", "blanket"]
 """Treatment of the other users' rows: dropped, or counted as a blanket."""
 
 _XTOL = 1e-10
@@ -56,14 +56,14 @@ _MOST_LOGIT = 600.0
 
 
 def fake_users_delta(
-    eps: float, n: int, fakes: int, flip_probability: float, *, other_rows: str = "dropped"
+    eps: float, n: int, fakes: int, flip_probability: float, *, other_rows: OtherRows = "dropped"
 ) -> float:
     """Return a bound on delta of one user's row among all users' rows of zeros, `fakes` in number."""
     logit = math.log1p(-flip_probability) - math.log(flip_probability)
     return settled(lambda tail: _delta(eps, n, fakes, logit, other_rows, tail))
 
 
-def _delta(eps: float, n: int, fakes: int, logit: float, other_rows: str, tail: float) -> float:
+def _delta(eps: float, n: int, fakes: int, logit: float, other_rows: OtherRows, tail: float) -> float:
     q, eps_local = 1 / (1 + math.exp(logit)), 2 * logit
     if other_rows == "dropped" or n == 1:
         return mixed_matched_delta(Window(fakes, np.ones(1)), q, eps, eps_local, tail)
@@ -76,7 +76,13 @@ def _delta(eps: float, n: int, fakes: int, logit: float, other_rows: str, tail: 
 
 @remember(1024)
 def fake_users_flip_probability(
-    n: int, kappa: int, eps: float, delta: float, *, accounting: str = "exact", other_rows: str = "dropped"
+    n: int,
+    kappa: int,
+    eps: float,
+    delta: float,
+    *,
+    accounting: str = "exact",
+    other_rows: OtherRows = "dropped",
 ) -> float:
     """Return q in (0, 1/2), the probability that a bit of a row is flipped."""
     if accounting == "printed":
@@ -105,7 +111,7 @@ class FakeUsers(WholeRows):
     """
 
     kappa: int
-    other_rows: str
+    other_rows: OtherRows
 
     name = "fake_users"
     task_kind = "frequency"
@@ -128,7 +134,7 @@ class FakeUsers(WholeRows):
         request: Request,
         *,
         kappa: FromOne = 10,
-        other_rows: Annotated[str, one_of(OTHER_ROWS)] = "dropped",
+        other_rows: OtherRows = "dropped",
     ) -> Self:
         """Find the smallest flip probability for ``kappa`` fake users per user.
 

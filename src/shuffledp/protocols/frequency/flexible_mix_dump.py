@@ -1,12 +1,12 @@
 """Flexible mixDUMP: randomized values among dummies of some users."""
 
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Self
 
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import Eps, Rate, one_of
-from shuffledp.protocols.frequency._flexible_dummies import ESTIMATORS, FlexibleDummies, flexible_plan
+from shuffledp.numerics.argument_ranges import Eps, Rate
+from shuffledp.protocols.frequency._flexible_dummies import Estimator, FlexibleDummies, flexible_plan
 from shuffledp.protocols.request import Request
 
 
@@ -27,7 +27,7 @@ class FlexibleMixDump(FlexibleDummies):
         *,
         eps_local: Eps = 8.0,
         rate: Rate | None = None,
-        estimator: Annotated[str, one_of(ESTIMATORS)] = "expected",
+        estimator: Estimator = "expected",
     ) -> Self:
         """Find the smallest number of dummies per sender, with uniform reports of budget ``eps_local`` besides.
 

@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Self
 
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
 from shuffledp.guarantees import EXACT, UPPER, under
-from shuffledp.numerics.argument_ranges import Rate, one_of
-from shuffledp.protocols.frequency._flexible_dummies import ESTIMATORS, FlexibleDummies, flexible_plan
+from shuffledp.numerics.argument_ranges import Rate
+from shuffledp.protocols.frequency._flexible_dummies import Estimator, FlexibleDummies, flexible_plan
 from shuffledp.protocols.request import Request
 
 
@@ -28,7 +28,7 @@ class FlexiblePureDump(FlexibleDummies):
         request: Request,
         *,
         rate: Rate | None = None,
-        estimator: Annotated[str, one_of(ESTIMATORS)] = "expected",
+        estimator: Estimator = "expected",
     ) -> Self:
         """Find the smallest number of dummies per sender.
 

@@ -1,11 +1,12 @@
 """Fragmented RAPPOR: one randomized bit per value, and each one-bit is a separate message."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
-from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
+from shuffledp.accounting.baselines.fragmented_rappor import RapporCalibration, rappor_flip_probability
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
@@ -17,7 +18,10 @@ from shuffledp.protocols.request import Request
 from shuffledp.tasks import Users
 
 #: Calibrations of each accounting, the default first.
-_CALIBRATIONS = {"printed": ("optimistic",), "exact": ("proven", "sound", "worst_case")}
+_CALIBRATIONS: Mapping[str, tuple[RapporCalibration, ...]] = {
+    "printed": ("optimistic",),
+    "exact": ("proven", "sound", "worst_case"),
+}
 
 
 @dataclass(frozen=True)

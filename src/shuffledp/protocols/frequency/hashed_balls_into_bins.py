@@ -24,7 +24,7 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.random import Generator
@@ -49,7 +49,8 @@ from shuffledp.protocols.messages import Cost, Messages, message_bits
 from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
-BIN_RULES = ("logarithmic", "cubed", "economical")
+BinRule = Literal["logarithmic", "cubed", "economical"]
+BIN_RULES: tuple[BinRule, ...] = get_args(BinRule)
 
 #: Largest number of values and of bins at which products of residues fit into 64 bits.
 MOST_BINS = 2**31
@@ -87,7 +88,7 @@ class HashFamily:
         return (q // b) * (q % b + q - b) / (q * (q - 1))
 
 
-def bin_count(rule: str, n: int, domain_size: int, eps: float, delta: float) -> int:
+def bin_count(rule: BinRule, n: int, domain_size: int, eps: float, delta: float) -> int:
     """Return the number of bins b under a rule, at least 2; the budget matters for ``economical``."""
     logarithm = max(math.log(n), 1e-9)
     most = max(2, math.floor(n / logarithm)) if n > 1 else 2
@@ -184,7 +185,8 @@ class HashedBallsIntoBins(DealtDummies):
         """
         n, k, eps, delta = request.n, request.k, request.eps, request.delta
         if isinstance(bins, str):
-            bins = bin_count(check_choice(f"{cls.name}: bins", bins, BIN_RULES), n, k, eps, delta)
+            rule = check_choice(f"{cls.name}: bins", bins, BIN_RULES)
+            bins = bin_count(rule, n, k, eps, delta)
         family = HashFamily(k, check_count(f"{cls.name}: bins", bins, 2))
         return cls(n, family, dummies_in_bins(family, eps, delta))
 

@@ -85,7 +85,7 @@ class SubsetReport:
         """Return the squared error of a frequency, averaged over the values, which is the same for all data."""
         return pure_mse(n, self.domain_size, self.own_rate, self.other_rate)
 
-    def error(self, n: int, target: str) -> float:
+    def error(self, n: int, target: Target) -> float:
         """Return `mse`, or the squared error of a frequent value, which a tenth of the users hold."""
         return self.mse(n) if target == "average" else pure_mse(n, 10, self.own_rate, self.other_rate)
 
@@ -114,7 +114,7 @@ def _delta(eps: float, n: int, report: SubsetReport, tail: float, *, typical: bo
 
 @remember(1024)
 def subset_report(
-    n: int, domain_size: int, eps: float, delta: float, *, size: int | None = None, target: str = "average"
+    n: int, domain_size: int, eps: float, delta: float, *, size: int | None = None, target: Target = "average"
 ) -> SubsetReport:
     """Return the subsets whose n shuffled reports are (eps, delta)-private, of a given size or of the least error."""
     setting = (n, domain_size, eps, delta)
@@ -135,7 +135,7 @@ def _contour_budget(
     return contour_budget(n - 1, rates.match_rate, rates.both_rate, eps, delta, rough=rough, guess=guess)
 
 
-def _best_size(n: int, domain_size: int, eps: float, delta: float, target: str) -> int:
+def _best_size(n: int, domain_size: int, eps: float, delta: float, target: Target) -> int:
     """Return a size d of nearly the least error, by steps from 1 that double and then shrink."""
     guess = math.log(eps) + 0.1
 

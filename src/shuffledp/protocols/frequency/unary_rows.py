@@ -28,7 +28,7 @@ Unary encoding: Wang, Blocki, Li and Jha 2017.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Literal, Self
 
 import numpy as np
 from scipy.special import expit
@@ -43,7 +43,6 @@ from shuffledp.accounting.general.matched_blanket import (
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import one_of
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -55,8 +54,8 @@ from shuffledp.protocols.messages import Cost
 from shuffledp.protocols.request import Request
 from shuffledp.tasks import Floats
 
-ROW_FORMS = ("best", "symmetric", "optimized")
-ROW_BOUNDS = ("blanket", "clones")
+RowForm = Literal["best", "symmetric", "optimized"]
+RowBound = Literal["blanket", "clones"]
 
 #: Local budget in nats from which reports hide nothing.
 _MOST_BUDGET = 600.0
@@ -110,7 +109,7 @@ _SHAPES: dict[str, Callable[[float], RowRates]] = {"symmetric": _symmetric, "opt
 
 @remember(1024)
 def row_rates(
-    n: int, domain_size: int, eps: float, delta: float, *, form: str = "best", bound: str = "blanket"
+    n: int, domain_size: int, eps: float, delta: float, *, form: RowForm = "best", bound: RowBound = "blanket"
 ) -> RowRates:
     """Return the rates of bits for which n shuffled rows are (eps, delta)-private."""
     if bound == "clones":
@@ -295,8 +294,8 @@ class UnaryRows(WholeRows):
         cls,
         request: Request,
         *,
-        form: Annotated[str, one_of(ROW_FORMS)] = "best",
-        bound: Annotated[str, one_of(ROW_BOUNDS)] = "blanket",
+        form: RowForm = "best",
+        bound: RowBound = "blanket",
     ) -> Self:
         """Find the rates of the bits, see :func:`row_rates`.
 

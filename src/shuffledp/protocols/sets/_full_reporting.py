@@ -2,13 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, Self
+from typing import Self
 
-from shuffledp.accounting.baselines.sets import CALIBRATIONS
+from shuffledp.accounting.baselines.sets import Calibration
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import full_reporting_standing
 from shuffledp.guarantees import UPPER, Standing, under
-from shuffledp.numerics.argument_ranges import one_of
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.messages import Cost, message_bits
 from shuffledp.protocols.request import Request
@@ -22,7 +21,7 @@ class FullReporting(SetProtocol, PlannedUsers):
     ``calibration`` is the rule for the numbers of blanket messages.
     """
 
-    calibration: str
+    calibration: Calibration
 
     task_kind = "sets"
     trust = "shuffler"
@@ -32,7 +31,7 @@ class FullReporting(SetProtocol, PlannedUsers):
     @classmethod
     @abstractmethod
     def planned(
-        cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
+        cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: Calibration
     ) -> Self:
         """Return the protocol with the smallest numbers of blanket messages, for a valid request."""
 
@@ -51,7 +50,7 @@ class FullReporting(SetProtocol, PlannedUsers):
         cls,
         request: Request,
         *,
-        calibration: Annotated[str, one_of(CALIBRATIONS)] = "variation_ratio",
+        calibration: Calibration = "variation_ratio",
     ) -> Self:
         """Find the smallest numbers of blanket messages, by a ``calibration`` of `shuffledp.accounting.mm_plan`.
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.random import Generator
 
-from shuffledp.accounting.baselines.sets import GroupWeights, SeparatePlan, sep_mm_plan
+from shuffledp.accounting.baselines.sets import Calibration, GroupWeights, SeparatePlan, sep_mm_plan
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
@@ -38,7 +38,7 @@ class SeparateLevels(FullReporting):
     eps: tuple[float, ...]
     delta: float
     accounting: str
-    calibration: str
+    calibration: Calibration
     plan: SeparatePlan
 
     weights: ClassVar[GroupWeights]
@@ -49,7 +49,7 @@ class SeparateLevels(FullReporting):
 
     @classmethod
     def planned(
-        cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
+        cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: Calibration
     ) -> Self:
         """Return the protocol for levels of equal sizes, for a valid request."""
         sizes = even_sizes(n_users, task.levels)

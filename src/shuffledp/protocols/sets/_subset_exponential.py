@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, settled_delta
 from shuffledp.accounting.general.profiles import View, at_each
-from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread
+from shuffledp.accounting.segmented.set_errors import Truth, checked_spread
 from shuffledp.numerics.argument_ranges import (
     EpsArray,
     FromOne,
@@ -22,7 +22,6 @@ from shuffledp.numerics.argument_ranges import (
     check_count,
     check_fields,
     checked,
-    one_of,
 )
 from shuffledp.tasks import Floats
 
@@ -89,9 +88,7 @@ class SubsetExponential:
         return -math.expm1(-self.eps_local) * only_one * self.miss / self._total
 
     @checked
-    def expected_sse(
-        self, n: FromOne, spread: float | None = None, *, truth: Annotated[str, one_of(TRUTHS)] = "empirical"
-    ) -> float:
+    def expected_sse(self, n: FromOne, spread: float | None = None, *, truth: Truth = "empirical") -> float:
         """Return the exact expected error for n users; parameters are as in :meth:`SegmentedPlan.expected_sse`.
 
         The error against the frequencies of the n users does not depend on `spread`.

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.random import Generator
 
-from shuffledp.accounting.baselines.sets import mm_plan
+from shuffledp.accounting.baselines.sets import Calibration, mm_plan
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
@@ -29,7 +29,7 @@ class BallsIntoBins(FullReporting):
     """All items without noise, among blanket messages from all users, with one budget; privacy levels are ignored."""
 
     plan: SegmentedPlan
-    calibration: str = "variation_ratio"
+    calibration: Calibration = "variation_ratio"
 
     name = "balls_into_bins"
     label = "MM"
@@ -38,7 +38,7 @@ class BallsIntoBins(FullReporting):
 
     @classmethod
     def planned(
-        cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
+        cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: Calibration
     ) -> Self:
         """Return the protocol with the smallest number of blanket messages, for a valid request."""
         plan = mm_plan(

@@ -1,13 +1,18 @@
 """Fragmented RAPPOR: one randomized bit per value, and each one-bit is a separate message."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
 from numpy.random import Generator
 
-from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
+from shuffledp.accounting.baselines.fragmented_rappor import (
+    RapporCalibration,
+    rappor_delta,
+    rappor_flip_probability,
+)
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import RAPPOR_ESTIMATORS, rappor_mse
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
@@ -22,7 +27,10 @@ from shuffledp.protocols.summation._sums import SumReports, numbers_of
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Calibrations of each accounting, the default first.
-_CALIBRATIONS = {"printed": ("optimistic",), "exact": ("sound", "worst_case")}
+_CALIBRATIONS: Mapping[str, tuple[RapporCalibration, ...]] = {
+    "printed": ("optimistic",),
+    "exact": ("sound", "worst_case"),
+}
 
 
 @dataclass(frozen=True)

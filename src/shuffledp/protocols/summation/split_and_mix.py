@@ -10,8 +10,8 @@ from numpy.random import Generator
 
 from shuffledp.accounting.baselines.noisy_counts import laplace_profile
 from shuffledp.accounting.baselines.split_and_mix import (
-    IKOS_FORMS,
     TOO_FEW_SHARES,
+    IkosForm,
     ikos_distance,
     ikos_shares,
 )
@@ -59,7 +59,7 @@ class SplitAndMix(SumReports):
     eps: float
     shares: int
     group_order: int
-    form: str
+    form: IkosForm
     most_users: int = field(default=0, kw_only=True)
 
     name = "split_and_mix"
@@ -90,7 +90,7 @@ class SplitAndMix(SumReports):
         cls,
         request: Request,
         *,
-        form: Annotated[str, one_of(IKOS_FORMS)] = "worst_case",
+        form: IkosForm = "worst_case",
         group: Annotated[str, one_of(GROUPS)] = "wide",
         failure: OpenUnit = 1e-9,
     ) -> Self:

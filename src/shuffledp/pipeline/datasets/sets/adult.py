@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -70,7 +70,11 @@ class Adult(PublishedDataset):
     def counts(self, data: Prepared, column: str) -> NDArray[np.int64]:
         """Return the persons per sex (Female, Male) or number of hours."""
         cells = data.cells(column)
-        return data.spread(cells == "Male", 2) if column == "sex" else data.spread(cells, _HOURS)
+        counts: dict[str, Callable[[], NDArray[np.int64]]] = {
+            "sex": lambda: data.spread(cells == "Male", 2),
+            "hours_per_week": lambda: data.spread(cells, _HOURS),
+        }
+        return counts[column]()
 
     def summarize(self, contents: Contents) -> dict[str, pd.DataFrame]:
         """Return the two marginals."""

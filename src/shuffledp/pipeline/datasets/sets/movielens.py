@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,8 +67,12 @@ class MovieLens(PublishedDataset):
 
     def counts(self, data: Prepared, column: str) -> NDArray[np.int64]:
         """Return the ratings per movie, by rank of the movie number, of all ratings or of the sample."""
-        counts = data.cells("count").astype(np.int64)
-        return counts if column == "movie" else sample_ratings(counts)
+        ratings = data.cells("count").astype(np.int64)
+        counts: dict[str, Callable[[], NDArray[np.int64]]] = {
+            "movie": lambda: ratings,
+            "sampled_movie": lambda: sample_ratings(ratings),
+        }
+        return counts[column]()
 
     def substitute(self, folder: Path) -> Substitute:
         """Return a Zipf-Mandelbrot law with MovieLens' numbers of movies and ratings."""

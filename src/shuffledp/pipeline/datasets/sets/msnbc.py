@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -188,14 +188,13 @@ class Msnbc(PublishedDataset):
 
     def counts(self, data: Prepared, column: str) -> NDArray[np.int64]:
         """Return the users or visits per category, or the users per size of the set."""
-        if column == "visits":
-            return data.arrays["visits"].astype(np.int64)
-        if column == "first":
-            return data.spread(data.cells("first") - 1, _K)
-        member = members(data.cells("mask"))
-        if column == "category":
-            return np.asarray(data.cells("count") @ member, np.int64)
-        return data.spread(member.sum(axis=1) - 1, _K)
+        counts: dict[str, Callable[[], NDArray[np.int64]]] = {
+            "visits": lambda: data.arrays["visits"].astype(np.int64),
+            "first": lambda: data.spread(data.cells("first") - 1, _K),
+            "category": lambda: np.asarray(data.cells("count") @ members(data.cells("mask")), np.int64),
+            "set_size": lambda: data.spread(members(data.cells("mask")).sum(axis=1) - 1, _K),
+        }
+        return counts[column]()
 
     def summarize(self, contents: Contents) -> dict[str, pd.DataFrame]:
         """Return the users and categories per size of the set, and the totals per category."""

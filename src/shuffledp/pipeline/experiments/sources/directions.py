@@ -10,7 +10,7 @@ import numpy as np
 
 from shuffledp.numerics.repeated_indices import pieces
 from shuffledp.pipeline.datasets.prepared import Dataset
-from shuffledp.pipeline.experiments.sources.interface import Held, Source
+from shuffledp.pipeline.experiments.sources.interface import Held, Source, Truth
 from shuffledp.protocols.vectors._participants import VectorParticipants
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users, Vectors
 
@@ -29,7 +29,7 @@ class Directions(Source):
         d = self.task.dimension
         return rng.multinomial(n, np.full(2 * d, 1 / (2 * d)))
 
-    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: Truth) -> Participants:
         """Return the participants, whose counts are sums of vectors."""
         users_by_direction = np.stack(draws)
         sums = self._sums(users_by_direction)
@@ -51,7 +51,7 @@ class Directions(Source):
             Public(n), sums, target, users, some, squares=squares, directions=directions_held
         )
 
-    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
+    def expected(self, n: Ints, truth: Truth) -> tuple[Participants, Floats]:
         """Return the expected sums, which are zero, and the expected sums of squares, which are equal for all axes."""
         d, clip = self.task.dimension, self.task.clip
         nothing = np.zeros((len(n), d))

@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.tasks import Floats, Ints, Participants, Public, Task
 
+Truth = Literal["participants", "population"]
+"""True value: of the participants, or of the population from which they are drawn."""
 Held = NDArray[Any]
 """Data of the participants of one repeat."""
 DIRECTIONS = "axes"
@@ -53,11 +55,11 @@ class Source(ABC):
         """Draw the data of n participants, as an element of `held` in `gathered`."""
 
     @abstractmethod
-    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: Truth) -> Participants:
         """Return the participants of all repeats, from the `draws` of the repeats."""
 
     @abstractmethod
-    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
+    def expected(self, n: Ints, truth: Truth) -> tuple[Participants, Floats] | None:
         """Return participants with expected counts, and their truth's variance around the target; None if unknown."""
 
 
@@ -73,11 +75,11 @@ class UnlikeStandIn(Source):
         """Raise an error, because a substitute of another shape has no draws."""
         raise ValueError(f"No participants can be drawn: {self.note}")
 
-    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: Truth) -> Participants:
         """Raise an error, because a substitute of another shape has no participants."""
         raise ValueError(f"No participants can be drawn: {self.note}")
 
-    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
+    def expected(self, n: Ints, truth: Truth) -> tuple[Participants, Floats] | None:
         """Return participants with counts of nan, so that closed forms that need counts are nan."""
         if truth != "participants":
             return None

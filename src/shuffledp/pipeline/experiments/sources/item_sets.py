@@ -15,6 +15,7 @@ from shuffledp.pipeline.datasets.sets.msnbc import MSNBC_CATEGORIES, members
 from shuffledp.pipeline.experiments.sources.interface import (
     Held,
     Source,
+    Truth,
     finite_population_correction,
     too_many,
     with_replacement,
@@ -72,7 +73,7 @@ class HeldSets(Source):
     def _drawn(self, n: int, rng: np.random.Generator) -> Held:
         """Draw the sets of n users."""
 
-    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: Truth) -> Participants:
         """Return the participants, whose counts are the holders per privacy level and item."""
         sizes = [level_sizes(self.split, int(users)) for users in n]
         counts = np.stack([self._holders(sets, size) for sets, size in zip(draws, sizes, strict=True)])
@@ -86,7 +87,7 @@ class HeldSets(Source):
         real = slice(self.task.estimate_shape[0])
         return Participants(Public(n, np.array(sizes, float)), counts, target[:, real], users)
 
-    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
+    def expected(self, n: Ints, truth: Truth) -> tuple[Participants, Floats]:
         """Return the expected holders per privacy level and item."""
         sizes = np.array([level_sizes(self.split, int(users)) for users in n], float)
         share = np.broadcast_to(self.marginals, (len(n), self.task.domain_size))

@@ -14,6 +14,7 @@ from shuffledp.pipeline.experiments.sources.interface import (
     VECTOR_COLUMNS,
     Held,
     Source,
+    Truth,
     UnlikeStandIn,
     finite_population_correction,
     too_many,
@@ -41,7 +42,7 @@ class Gradients(Source):
             raise ValueError(too_many(n, len(self.gradients)))
         return rng.choice(len(self.gradients), n, replace=self.replace).astype(np.int32)
 
-    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: Truth) -> Participants:
         """Return the participants, whose counts are sums of gradients."""
         sums = self._sums(draws)
         mean = self.gradients.mean
@@ -59,7 +60,7 @@ class Gradients(Source):
 
         return VectorParticipants(Public(n), sums, target, users, some)
 
-    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
+    def expected(self, n: Ints, truth: Truth) -> tuple[Participants, Floats]:
         """Return the expected sums of gradients."""
         mean = np.broadcast_to(self.gradients.mean, (len(n), self.gradients.dimension))
         spread = np.broadcast_to(self.gradients.spread, mean.shape)

@@ -14,6 +14,7 @@ from shuffledp.pipeline.experiments.sources.cells import CellSource, check_weigh
 from shuffledp.pipeline.experiments.sources.interface import (
     SPARSE_COLUMNS,
     Held,
+    Truth,
     finite_population_correction,
     with_replacement,
 )
@@ -26,7 +27,7 @@ class NumberSource(CellSource):
 
     task: Summation
 
-    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: Truth) -> Participants:
         """Return the participants; their counts are users per value, and the truth is the sum."""
         counts = np.stack(draws)
         sums = counts @ self.task.values
@@ -38,7 +39,7 @@ class NumberSource(CellSource):
 
         return Participants(Public(n), counts, np.asarray(target, float), users)
 
-    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
+    def expected(self, n: Ints, truth: Truth) -> tuple[Participants, Floats]:
         """Return the expected users per value."""
         counts = self.expected_counts(n)
         mean = counts @ self.task.values

@@ -13,6 +13,7 @@ from shuffledp.pipeline.datasets.prepared import Dataset
 from shuffledp.pipeline.experiments.sources.cells import CellSource, check_weights
 from shuffledp.pipeline.experiments.sources.interface import (
     Held,
+    Truth,
     finite_population_correction,
     with_replacement,
 )
@@ -23,7 +24,7 @@ from shuffledp.tasks import USERS_AT_ONCE, Floats, Frequency, Ints, Participants
 class ValueSource(CellSource):
     """Data with one of k values per user."""
 
-    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: Truth) -> Participants:
         """Return the participants, whose counts are users per value."""
         counts = np.stack(draws)
         share = counts / n[:, None]
@@ -35,7 +36,7 @@ class ValueSource(CellSource):
 
         return Participants(Public(n), counts, target, users)
 
-    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
+    def expected(self, n: Ints, truth: Truth) -> tuple[Participants, Floats]:
         """Return the expected users per value."""
         counts = self.expected_counts(n)
         sampling = np.zeros_like(counts)

@@ -214,7 +214,7 @@ def every_eps(case: Case) -> Verdict:
 @claim("DU-38", table="table4")
 def printed_table(case: Case, table: str) -> Verdict:
     """Check Tables 3 and 4, entry by entry."""
-    entries, eps_local = (PRINTED_PURE, math.inf) if table == "table3" else (PRINTED_MIX, EPS_LOCAL)
+    entries, eps_local = {"table3": (PRINTED_PURE, math.inf), "table4": (PRINTED_MIX, EPS_LOCAL)}[table]
     differ, cells = [], 0
     for (row, eps), (column, (k, rate)) in product(enumerate(EPS), enumerate(COLUMNS)):
         cells += 1

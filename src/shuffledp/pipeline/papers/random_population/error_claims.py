@@ -72,11 +72,9 @@ LAPLACE_NOISE = ("multi_union",)
 
 def law_of(experiment: str, panel: float) -> Law:
     """Return the law of the number of other users in a panel."""
-    if experiment == "adult":
-        return Binomial(ADULT_USERS - 1, panel)
-    if experiment == "gradient":
-        return Binomial(IMAGES - 1, panel)
-    return Poisson(float(panel))
+    if PANEL[experiment] == "others":
+        return Poisson(float(panel))
+    return Binomial({"adult": ADULT_USERS, "gradient": IMAGES}[experiment] - 1, panel)
 
 
 def by_panel(case: Case, quantity: str, experiment: str, method: str) -> Array:

@@ -18,7 +18,7 @@ from shuffledp.accounting.segmented.items import (
     report_labels,
     segmented_delta,
 )
-from shuffledp.accounting.segmented.plans import full_reporting, level_rate
+from shuffledp.accounting.segmented.plans import blanket_law_of, full_reporting, level_rate
 from shuffledp.accounting.segmented.users import user_level_delta
 from shuffledp.numerics.relative_sizes import negligible
 from shuffledp.numerics.windows import Window, binomial_window, convolve
@@ -60,7 +60,7 @@ def tight(case: Case) -> Verdict:
     domain_size, n = 128, 5000
     blankets = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
     eps, delta = BUDGETS[0], _delta(n)
-    law = "binomial" if case.accounting == "printed" else "poisson"
+    law = blanket_law_of(case.accounting)
     ratios = {}
     for m in blankets[: case.at_most(len(blankets), 2)]:
         rate = reporting_rate(n, m, domain_size, eps, item_delta(eps, delta, 1), blanket_law=law)
