@@ -184,3 +184,42 @@ def test_a_replaced_and_a_private_name_are_found():
     assert [what for _, what in of_other_packages(ast.parse(code))] == [
         *("from scipy import _lib", "io.x", "workflow.a.b", "np._private"),
     ]
+
+
+#: Functions whose texts come from files, commands or tables, and are checked before or in the function.
+OPEN_TEXTS = {
+    *("law_of", "arrivals_named", "number_of", "place", "_text_of_type", "_broken", "left_out", "_values"),
+    *("_text", "class_source", "_check", "check_atoms", "quick_design", "_checked", "_noise"),
+}
+
+
+def compared_texts(function: ast.FunctionDef) -> dict[str, set[str]]:
+    """Return the texts with which conditions compare each argument that is declared as a text."""
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    texts = {a.arg: set() for a in arguments if a.annotation and ast.unparse(a.annotation) == "str"}
+    for node in ast.walk(function):
+        for test in ast.walk(node.test) if isinstance(node, ast.If | ast.IfExp) else ():
+            if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id in texts:
+                texts[test.left.id] |= set(re.findall(r"'(\w\w+)'", ast.unparse(test.comparators[0])))
+    return texts
+
+
+def test_a_choice_between_names_has_their_type():
+    """A type checker then refuses an unknown name, and a public function does so at run time."""
+    open_choices = [
+        f"{module}.{node.name}: declare {name} as the Literal of {', '.join(sorted(texts))} and the other names."
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name not in OPEN_TEXTS
+        for name, texts in compared_texts(node).items()
+        if len(texts) > 1
+    ]
+    assert not open_choices, "\n".join(open_choices)
+
+
+def test_a_choice_between_texts_is_found():
+    code = (
+        "def f(kind: str):\n    if kind == 'one':\n        return 1\n    return 2 if kind in ('two',) else 3"
+    )
+    (function,) = ast.parse(code).body
+    assert compared_texts(function) == {"kind": {"one", "two"}}

@@ -87,13 +87,27 @@ def test_bad_tasks_are_refused(make, message):
         make()
 
 
-def test_metrics_are_one_number_per_repeat():
+#: Values of each metric for the estimates (1, 2) and (0, 0) of (0, 0) and (0, 3).
+VALUES = {
+    "mse": [2.5, 4.5],
+    "sse": [5.0, 9.0],
+    "top_mse": [1.0, 9.0],
+    "tve": [3.0, 3.0],
+    "l1": [3.0, 3.0],
+}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_is_one_number_per_repeat(name):
+    assert name in VALUES, f"Write the two values of {name} into VALUES of tests/test_tasks.py."
     estimate, truth = np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 3.0]])
-    assert METRICS["mse"](estimate, truth).tolist() == [2.5, 4.5]
-    assert METRICS["sse"](estimate, truth).tolist() == [5.0, 9.0]
-    assert METRICS["tve"](estimate, truth).tolist() == [3.0, 3.0]
-    assert METRICS["mse"](np.array([1.0, 2.0]), np.array([1.0, 0.0])).tolist() == [0.0, 4.0]  # sums
-    assert METRICS["mse"](estimate, truth[0]).tolist() == [2.5, 0.0]
+    assert METRICS[name](estimate, truth).tolist() == VALUES[name]
+    numbers = METRICS[name](np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    assert numbers.shape == (2,), (
+        f"METRICS[{name!r}] must take estimates of one number, (R,): use `_difference`."
+    )
+    with pytest.raises(ValueError, match="has shape"):
+        METRICS[name](np.ones((2, 3)), np.ones((2, 1, 3)))
 
 
 def test_a_metric_without_an_expected_value_has_none_of_another(monkeypatch):

@@ -19,7 +19,7 @@ import grimp
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE, TESTS = ROOT / "src", ROOT / "tests"
-MOST = 30
+MOST = 12
 """Largest number of test files."""
 MOST_NAMES = 4
 """Largest number of protocols that are looked up by name."""
@@ -36,7 +36,12 @@ def changed(base: str) -> list[str]:
         done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
         return done.stdout.splitlines()
 
-    (fork,) = git("merge-base", base, "HEAD")
+    try:
+        (fork,) = git("merge-base", base, "HEAD")
+    except subprocess.CalledProcessError:
+        sys.exit(
+            f"There is no branch {base}: name the branch to compare with, as in `make test-changed SINCE=main`."
+        )
     return sorted({*git("diff", "--name-only", fork), *git("ls-files", "--others", "--exclude-standard")})
 
 

@@ -16,22 +16,19 @@ from typing import Literal, get_args
 from shuffledp.numerics.rounding import number_text
 
 Guarantee = Literal["exact", "upper", "approximate", "unproven", "violated"]
-"""Strength of the proof of a claim.
-
-``exact``
-    The stated delta is the true worst case: delta of the named pair, which is proven to dominate.
-``upper``
-    A proven upper bound, which may be loose.
-``approximate``
-    Numerically close, with no certified side.
-``unproven``
-    Evaluated exactly for a pair or a data set that is not proven to be the worst, or a theorem that is used outside of
-    the range in which it is proven.
-``violated``
-    A setting is known in which the true delta exceeds the claim; the note names the witness.
-"""
+"""Strength of the proof of a claim; `MEANING` has words for each label."""
 GUARANTEES: tuple[Guarantee, ...] = get_args(Guarantee)
 """Labels from the strongest to the weakest."""
+MEANING: Mapping[str, str] = MappingProxyType(
+    {
+        "exact": "delta of the worst case",
+        "upper": "a proven bound on delta",
+        "approximate": "close to delta, and neither an upper nor a lower bound is certified",
+        "unproven": "delta of a pair that is not proven to be the worst, or of a theorem outside its proven range",
+        "violated": "exceeded in a known setting, which the note names",
+    }
+)
+"""Words for the stated delta under each label, in recommendations and on pages."""
 NEED_A_NOTE: frozenset[str] = frozenset({"unproven", "violated"})
 """Labels that need a reason."""
 

@@ -13,6 +13,7 @@ from shuffledp.cli import main
 from shuffledp.comparison import recommended
 from shuffledp.comparison.recommendation import loosening, sentences
 from shuffledp.comparison.rows import Compared
+from shuffledp.guarantees import GUARANTEES, MEANING
 from shuffledp.numerics.rounding import number_text
 from shuffledp.numerics.statements import Conditions
 
@@ -61,7 +62,7 @@ def test_proven_rows_of_the_weakest_trust_lead_and_others_are_passed_over_with_t
         "for 10,000 planned users with any values."
     )
     for part in (
-        "Guarantee: exact (delta of the worst case).",
+        f"Guarantee: exact ({MEANING['exact']}).",
         "Users trust a shuffler that permutes, and rely on others' dummies.",
         "at most 2 (10 bits) except with a probability of at most 1e-06.",
         "Runner-up: next, with 2 times the root mean squared error.",
@@ -69,6 +70,10 @@ def test_proven_rows_of_the_weakest_trust_lead_and_others_are_passed_over_with_t
         assert part in said
     assert recommended(rows[:1]).trust == "central"
     assert recommended(rows[1:5]) is None
+
+
+def test_every_label_has_words():
+    assert tuple(MEANING) == GUARANTEES
 
 
 def test_the_command_recommends_in_text_and_json():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.rows import TRUST, Compared, finite, sender, table, whole_text
-from shuffledp.guarantees import exposure_of
+from shuffledp.guarantees import MEANING, exposure_of
 from shuffledp.numerics.rounding import number_text, parameter_text, round_to_digits
 from shuffledp.numerics.statements import Conditions
 from shuffledp.optional_dependencies import needed
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-#: Meaning of the labels of a guarantee that a recommended row may have.
-GUARANTEES = {"exact": "exact (delta of the worst case)", "upper": "upper (a proven bound on delta)"}
 #: Relative difference of squared errors below which a published protocol, then the fewest messages of a user, decide.
 TIE = 1e-3
 #: The same for several releases, where many protocols have errors within 0.2 %.
@@ -313,7 +311,7 @@ def sentences(choice: Recommendation) -> str:
     )
     whom, _, rest = choice.trusted.partition("; ")
     trust = f"Users trust {whom}{f', and rely on {rest}' if rest else ''}."
-    label = f"Guarantee: {GUARANTEES[choice.guarantee]}."
+    label = f"Guarantee: {choice.guarantee} ({MEANING[choice.guarantee]})."
     mean = f"{of_sent.text(choice.messages_mean, 4)} messages ({of_sent.text(choice.bits_mean, 4)} bits) on average"
     others = "" if of_sent.clause == width_conditions.clause else f" {of_sent.clause}"
     text = [

@@ -27,7 +27,7 @@ from shuffledp.numerics.argument_ranges import FromOne, check_choice, check_coun
 from shuffledp.numerics.memoize import remember
 
 AtomKind = Literal["halving", "star", "hub"]
-ATOM_KINDS: tuple[str, ...] = get_args(AtomKind)
+ATOM_KINDS: tuple[AtomKind, ...] = get_args(AtomKind)
 
 #: Largest D: the matrix is dense.
 MOST_VALUE = 2048
@@ -229,7 +229,9 @@ def noise_norm(
     )
 
 
-def check_atoms(max_value: int, atoms: str, hubs: Sequence[int] | None) -> tuple[int, str, tuple[int, ...]]:
+def check_atoms(
+    max_value: int, atoms: str, hubs: Sequence[int] | None
+) -> tuple[int, AtomKind, tuple[int, ...]]:
     """Return D, the kind of atoms, and the hubs in ascending order, or raise ValueError.
 
     The hubs are empty for atoms other than ``hub``.
@@ -237,15 +239,15 @@ def check_atoms(max_value: int, atoms: str, hubs: Sequence[int] | None) -> tuple
     size = check_count("max_value", max_value, 1)
     if size > MOST_VALUE:
         raise ValueError(f"max_value must be an integer in [1, {MOST_VALUE}], got {max_value!r}.")
-    check_choice("atoms", atoms, ATOM_KINDS)
-    if atoms != "hub":
+    kind = check_choice("atoms", atoms, ATOM_KINDS)
+    if kind != "hub":
         if hubs:
             raise ValueError(f"hubs must be left out for atoms {atoms!r}, got {hubs!r}.")
-        return size, atoms, ()
+        return size, kind, ()
     coins = tuple(sorted(check_count("hubs", h, 2) for h in hubs or ()))
     if not coins or len(set(coins)) < len(coins) or coins[-1] > size:
         raise ValueError(f"hubs must be distinct integers in [2, {size}], at least one, got {hubs!r}.")
-    return size, atoms, coins
+    return size, kind, coins
 
 
 @remember(_REMEMBERED)
@@ -261,7 +263,7 @@ def _change(max_value: int, hubs: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(coin)
 
 
-def _parts(index: int, kind: str, change: tuple[int, ...]) -> dict[int, int]:
+def _parts(index: int, kind: AtomKind, change: tuple[int, ...]) -> dict[int, int]:
     """Return the parts of an atom other than 1, with multiplicities; they sum to -index."""
     if kind == "halving":
         low, high = -(index // 2), -index // 2
@@ -278,7 +280,7 @@ def _parts(index: int, kind: str, change: tuple[int, ...]) -> dict[int, int]:
 
 
 @remember(_REMEMBERED)
-def _inverse(max_value: int, kind: str, hubs: tuple[int, ...]) -> NDArray[np.int64]:
+def _inverse(max_value: int, kind: AtomKind, hubs: tuple[int, ...]) -> NDArray[np.int64]:
     indices = atom_indices(max_value, atoms=kind, hubs=hubs or None)
     row = {index: place for place, index in enumerate(indices)}
     change = _change(max_value, hubs)

@@ -123,7 +123,9 @@ def _read(request: Mapping[str, Any], path: Path) -> Counted | Collected:
     if request["kind"] == "frequency":
         return count_column(path, request["column"], **per_user, **domain)
     if request["kind"] != "sets":
-        raise ValueError(f"A file has no counts for the task {request['kind']!r}: frequency, summation or sets.")
+        raise ValueError(
+            f"A file has no counts for the task {request['kind']!r}: frequency, summation or sets."
+        )
     columns = {key: request[key] for key in ("column", "separator", "user", "item") if key in request}
     return collect_sets(path, **columns, **domain)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal, Self
@@ -95,11 +95,13 @@ def chosen_design(
         raise ValueError(f"law must be 'negative_binomial' for the accounting {accounting!r}, got {law!r}.")
     if atoms not in (None, "halving"):
         raise ValueError(f"atoms must be 'halving' for the accounting {accounting!r}, got {atoms!r}.")
-    if accounting == "printed":
-        design = analytic_design(max_value, eps, delta, gamma if eps_star is None else 1 - star / eps)
-    else:
-        design = _modular(max_value, float(eps), float(delta), float(star))
-    return Chosen(design, "closed form")
+    designs: dict[str, Callable[[], NoiseDesign]] = {
+        "printed": lambda: analytic_design(
+            max_value, eps, delta, gamma if eps_star is None else 1 - star / eps
+        ),
+        "corrected": lambda: _modular(max_value, float(eps), float(delta), float(star)),
+    }
+    return Chosen(designs[accounting](), "closed form")
 
 
 def _exact(
