@@ -47,11 +47,7 @@ def list_settings() -> list[SelectorSetting]:
     ]
     usual = [setting for setting in once if setting.eps == first.eps]
     smaller = [replace(setting, delta=SMALL_DELTA) for setting in usual]
-    printed = [
-        replace(setting, accounting=PRINTED)
-        for setting in (*once, *smaller)
-        if setting.task in ("frequency", "sets") or setting.eps == first.eps
-    ]
+    printed = [replace(setting, accounting=PRINTED) for setting in once if setting.task == first.task]
     repeated = [
         replace(setting, rounds=rounds)
         for setting in usual

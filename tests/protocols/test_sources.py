@@ -35,6 +35,14 @@ def test_sources_are_printed_by_name_or_label_once():
     assert "derived in this project" in done.output
 
 
+def test_a_source_is_named_in_words():
+    sources = [registry.source_of(identity) for identity in identities().values()]
+    assert not re.search(r"[{}\\]", "".join(sources))
+    assert "Chen, Kairouz, Özgür 2020: Breaking the Communication-Privacy-Accuracy Trilemma" in sources
+    assert "Balcer, Cheu 2020: Separating Local & Shuffled Differential Privacy via Histograms" in sources
+    assert registry.source_of(identities()["jump_counts"]) == ""
+
+
 @pytest.mark.parametrize(("name", "keys"), [("local", ["warner1965randomized", "dwork2006calibrating"])])
 def test_a_name_of_several_tasks_has_all_its_sources(name, keys):
     assert sorted(re.findall(r"@\w+\{(\w+),", registry.bibtex_of(name))) == sorted(keys)

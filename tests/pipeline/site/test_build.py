@@ -221,7 +221,7 @@ def test_every_audited_protocol_has_a_row_with_its_least_slack_and_reasons(site:
     assert "not audited: not written down" in text
     assert '<a href="../claims/audit.csv">' in text
     index = html(site, "index")
-    assert '<a href="pages/audit.html">Every guarantee, audited</a>' in index
+    assert '<a href="pages/audit.html">The guarantees, audited</a>' in index
     assert (
         "<strong>1</strong> holds, <strong>1</strong> listed erratum, <strong>1</strong> undecided of the 3 pairs"
         in index

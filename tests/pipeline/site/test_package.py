@@ -145,6 +145,13 @@ def test_the_selector_answers_typed_numbers(site: Path, viewport: tuple[int, int
         page.keyboard.press("Control+A")
         page.keyboard.type("30,000")
         assert "--users 30000 " in command.inner_text() and "from yours in n" in status.inner_text()
+        page.locator("[name=accounting]").select_option("best")
+        page.locator("[name=rounds]").fill("52")
+        assert "30 releases to the same users" in page.locator(".words").inner_text()
+        page.locator("[name=task]").select_option("vectors")
+        assert not page.locator("table").is_visible() and "run the command" in status.inner_text()
+        page.locator("[name=task]").select_option("frequency")
+        page.locator("[name=users]").focus()
         page.keyboard.press("Tab")
         page.keyboard.type("x")
         assert page.locator("[name=size]").get_attribute("aria-invalid") == "true"

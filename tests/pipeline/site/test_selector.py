@@ -12,7 +12,8 @@ TABLES = kept_tables()
 TOOL = script("tools/selector_table.py")
 
 
-def test_a_table_is_read_as_it_was_written() -> None:
+def test_the_kept_table_has_all_settings() -> None:
+    assert list(TABLES) == TOOL.list_settings()
     assert read_tables(format_tables(TABLES)) == TABLES
 
 

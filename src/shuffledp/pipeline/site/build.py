@@ -32,8 +32,9 @@ from shuffledp.pipeline.site.cards import (
     title_of,
 )
 from shuffledp.pipeline.site.charts import chart_of, script
-from shuffledp.pipeline.site.contents import Results, Shown
+from shuffledp.pipeline.site.contents import PaperResults, Results
 from shuffledp.pipeline.site.csv_tables import DIGITS
+from shuffledp.protocols.registry import source_of
 from shuffledp.storage import publish as publish_bundle
 
 if TYPE_CHECKING:
@@ -78,17 +79,17 @@ class Page:
 def pages(results: Results) -> Iterator[Page]:
     """Yield all pages; `results` has everything else that templates read."""
     answer = _leading(results, results.overall, site_files.INDEX)
-    own = (
-        [] if results.replicated else [_leading(results, shown, site_files.INDEX) for shown in results.papers]
+    studies = (
+        [] if results.replicated else [_leading(results, paper, site_files.INDEX) for paper in results.papers]
     )
     setting, offers = next(iter(results.tables.items()))
-    choice = {"setting": setting, "board": selector.arrange(offers)}
+    choice = {"setting": setting, "board": selector.arrange(setting, offers)}
     yield Page(
         site_files.INDEX,
         HOME,
         TITLE,
         "overview",
-        {"answer": answer, "studies": list(filter(None, own)), **choice},
+        {"answer": answer, "studies": list(filter(None, studies)), **choice},
     )
     fields = {"tasks": selector.TASKS, "accountings": selector.ACCOUNTINGS, "sizes": selector.SIZES}
     yield Page(site_files.SELECTOR, CHOSEN, "Which protocol for your numbers?", "selector", choice | fields)
@@ -96,16 +97,17 @@ def pages(results: Results) -> Iterator[Page]:
     for protocol in results.ranking.protocols:
         labels = results.ranking.labels(protocol)
         identity = identities().get(protocol)
-        content: dict[str, Any] = {"protocol": protocol, "labels": labels, "identity": identity}
-        yield Page(site_files.protocol_page(protocol), PROTOCOLS, labels[0], "protocol", content)
-    leading = [_leading(results, shown, site_files.PAPERS) for shown in results.papers]
+        source = source_of(identity) if identity else ""
+        words = {"protocol": protocol, "labels": labels, "identity": identity, "source": source}
+        yield Page(site_files.protocol_page(protocol), PROTOCOLS, labels[0], "protocol", words)
+    leading = [_leading(results, paper, site_files.PAPERS) for paper in results.papers]
     yield Page(site_files.PAPERS, PAPERS, "Papers", "papers", {"leading": list(filter(None, leading))})
-    for shown in (*results.papers, results.overall):
-        scripts = (*site_files.LIBRARY, site_files.chart_data(shown.key), site_files.EXPLORE)
-        content = {"shown": shown, "deck": shown.deck(results.folder, shown.page), "scripts": scripts}
-        yield Page(shown.page, PAPERS, shown.paper.title, "paper", content)
+    for paper in (*results.papers, results.overall):
+        scripts = (*site_files.LIBRARY, site_files.chart_data(paper.key), site_files.EXPLORE)
+        content = {"paper": paper, "deck": paper.deck(results.folder, paper.page), "scripts": scripts}
+        yield Page(paper.page, PAPERS, paper.manifest.title, "paper", content)
     yield Page(site_files.CLAIMS, CLAIMED, "Every claim, with its verdict", "claims")
-    yield Page(site_files.AUDIT, AUDITED, "Every guarantee, audited", "audit")
+    yield Page(site_files.AUDIT, AUDITED, "The guarantees, audited", "audit")
     yield Page(
         site_files.ERRATA, CLAIMED, "Errata and reading notes", "errata", {"tables": _remark_tables(results)}
     )
@@ -113,12 +115,12 @@ def pages(results: Results) -> Iterator[Page]:
     yield Page(site_files.OPEN_QUESTIONS, CLAIMED, questions, "open_questions")
 
 
-def _remark_tables(results: Results) -> list[tuple[Shown, Card]]:
+def _remark_tables(results: Results) -> list[tuple[PaperResults, Card]]:
     """Return the tables of errata and reading notes of all papers, for the page of errata."""
     return [
-        (shown, card)
-        for shown in results.papers
-        for card in deck(results.folder, site_files.ERRATA, shown.remark_tables).cards
+        (paper, card)
+        for paper in results.papers
+        for card in deck(results.folder, site_files.ERRATA, paper.remark_tables).cards
     ]
 
 
@@ -126,7 +128,7 @@ def _remark_tables(results: Results) -> list[tuple[Shown, Card]]:
 class Leading:
     """Figure that represents a paper on pages of several papers: its finding, its picture and its card's address."""
 
-    shown: Shown
+    paper: PaperResults
     finding: str
     alt: str
     name: str
@@ -134,29 +136,29 @@ class Leading:
     picture: Picture
 
 
-def _leading(results: Results, shown: Shown, page: str) -> Leading | None:
+def _leading(results: Results, paper: PaperResults, page: str) -> Leading | None:
     """Return the figure of the headline claim, in the variant with printed and exact numbers if there is one."""
     groups: dict[str, list[ManifestEntry]] = {}
-    for entry in shown.paper.entries:
+    for entry in paper.manifest.entries:
         if entry.kind == "figure":
             groups.setdefault(entry.drawing, []).append(entry)
-    wanted = shown.headline["figure"] if shown.headline else ""
-    if wanted and wanted not in groups:
+    headline = paper.headline["figure"] if paper.headline else ""
+    if headline and headline not in groups:
         raise manifest.ManifestError(
-            f"{claims.HEADLINES}: {shown.key} has no figure {wanted!r}. Known: {', '.join(groups)}."
+            f"{claims.HEADLINES}: {paper.key} has no figure {headline!r}. Known: {', '.join(groups)}."
         )
     several = next((name for name, entries in groups.items() if len(entries) > 1), next(iter(groups), ""))
     if not several:
         return None
-    name = wanted or several
+    name = headline or several
     entries = in_order(groups[name])
     best = entries[first_shown(entries)]
     return Leading(
-        shown,
+        paper,
         heading(best, title_of(entries)),
         best.alt,
         name_of_drawing(name),
-        f"{shown.page}#{name}",
+        f"{paper.page}#{name}",
         Files(results.folder, page).picture(best),
     )
 
@@ -169,20 +171,24 @@ def read(
 ) -> Results:
     """Read the results of the site."""
     claimed, judged = claims.headlines(folder), claims.claims(folder)
-    shown = tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
-    drawn = manifest.read(folder / "figures" / site_files.OVERALL)
-    table = next(entry.files["csv"] for entry in drawn.entries if ranking.is_ranking(entry))
-    overall = Shown(drawn, drawn.title, None, (), {}, ())
-    asked = claims.questions(folder) if questions else ()
+    all_papers = tuple(
+        _read_paper(manifest.read(folder / "figures" / key), claimed, judged) for key in papers
+    )
+    overall_manifest = manifest.read(folder / "figures" / site_files.OVERALL)
+    table = next(entry.files["csv"] for entry in overall_manifest.entries if ranking.is_ranking(entry))
+    overall = PaperResults(overall_manifest, overall_manifest.title, None, (), {}, ())
+    searches = claims.questions(folder) if questions else ()
     tables = selector.kept_tables()
-    return Results(folder, shown, audit.read(folder), asked, overall, ranking.read(table), tables, links)
+    return Results(
+        folder, all_papers, audit.read(folder), searches, overall, ranking.read(table), tables, links
+    )
 
 
-def _shown(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row]) -> Shown:
+def _read_paper(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row]) -> PaperResults:
     charts = {entry.id: chart for entry in paper.entries if (chart := chart_of(entry)) is not None}
-    own = tuple(claim for claim in judged if claim["paper"] == paper.key)
+    judgments = tuple(claim for claim in judged if claim["paper"] == paper.key)
     name, remarks = manifest.name_of(paper.key, paper.title), tuple(errata.remarks(paper))
-    return Shown(paper, name, claimed.get(paper.key), remarks, charts, own)
+    return PaperResults(paper, name, claimed.get(paper.key), remarks, charts, judgments)
 
 
 # -- writing -------------------------------------------------------------------------------------------------------
@@ -204,8 +210,8 @@ def render(
     environment = _environment()
     written = {page.path: _html(environment, page, results).encode() for page in pages(results)}
     written |= {
-        site_files.chart_data(shown.key): script(shown.key, shown.charts).encode()
-        for shown in (*results.papers, results.overall)
+        site_files.chart_data(paper.key): script(paper.key, paper.charts).encode()
+        for paper in (*results.papers, results.overall)
     }
     written[site_files.SELECTOR_DATA] = selector.script(results.tables, results.ranking.protocols).encode()
     static = resources.files("shuffledp.pipeline.site") / "static"

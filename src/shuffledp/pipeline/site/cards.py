@@ -147,9 +147,9 @@ def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] 
     common = _often([part for parts in variants for part in parts] for variants in texts.values())
     data_notes = list(dict.fromkeys(entry.note for entry in paper.entries if entry.note))
     settings = _settings_in_common(sorted_groups.values())
-    numbers, shown = set(explorable), Files(results, page)
+    numbers, files = set(explorable), Files(results, page)
     cards = tuple(
-        _card(name, entries, texts[name], in_all[name], common, data_notes, settings, numbers, shown)
+        _card(name, entries, texts[name], in_all[name], common, data_notes, settings, numbers, files)
         for name, entries in sorted_groups.items()
     )
     return Deck(
@@ -179,7 +179,7 @@ def in_order(entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
 def first_shown(entries: Sequence[ManifestEntry]) -> int:
     """Return the index of the variant that is shown until the reader chooses another."""
     variants = [entry.variant for entry in entries]
-    return next((variants.index(wanted) for wanted in FIRST_SHOWN if wanted in variants), 0)
+    return next((variants.index(variant) for variant in FIRST_SHOWN if variant in variants), 0)
 
 
 def name_of_drawing(drawing: str) -> str:
@@ -213,7 +213,7 @@ def _card(
 ) -> Card:
     shared = [part for part in in_all if part not in common]
     details = {part for entry in entries for part in _details(entry)}
-    own = [[part for part in parts if part not in {*in_all, *common}] for parts in texts]
+    differences = [[part for part in parts if part not in {*in_all, *common}] for parts in texts]
     variants = tuple(
         Variant(
             entry=entry,
@@ -226,7 +226,7 @@ def _card(
             explorable=entry.id in explorable,
             notes=tuple(i for i, text in enumerate(common) if text in parts),
         )
-        for entry, parts, some in zip(entries, texts, own, strict=True)
+        for entry, parts, some in zip(entries, texts, differences, strict=True)
     )
     settings = _settings(entries, said)
     return Card(
@@ -300,20 +300,20 @@ def _settings_in_common(groups: Iterable[Sequence[ManifestEntry]]) -> dict[str, 
 def _settings(entries: Sequence[ManifestEntry], said: Mapping[str, str]) -> tuple[Setting, ...]:
     left_out = {*said, REPRODUCES, *([IN_THE_SWITCH] if entries[0].by == IN_THE_SWITCH else [])}
     names = dict.fromkeys(name for entry in entries for name, _ in entry.settings if name not in left_out)
-    found = []
+    settings = []
     for name in names:
         by_value: dict[str, list[str]] = {}
         for entry in entries:
             if name in dict(entry.settings):
                 by_value.setdefault(dict(entry.settings)[name], []).append(entry.variant)
         everywhere = sum(map(len, by_value.values())) == len(entries) and len(by_value) == 1
-        found.append(
+        settings.append(
             Setting(
                 name,
                 tuple(("" if everywhere else ", ".join(whose), value) for value, whose in by_value.items()),
             )
         )
-    return tuple(found)
+    return tuple(settings)
 
 
 # -- files ---------------------------------------------------------------------------------------------------------

@@ -27,10 +27,10 @@ _LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
 
 
 @dataclass(frozen=True)
-class Shown:
+class PaperResults:
     """Paper or study on the site."""
 
-    paper: DrawnPaper
+    manifest: DrawnPaper
     name: str
     headline: Row | None
     remarks: Rows
@@ -40,12 +40,12 @@ class Shown:
     @cached_property
     def drawings(self) -> frozenset[str]:
         """Names of the drawings that exist; a configuration may omit some."""
-        return frozenset(entry.drawing for entry in self.drawn.entries)
+        return frozenset(entry.drawing for entry in self.drawings_manifest.entries)
 
     def figures_on(self, remark: str) -> tuple[str, ...]:
         """Return the drawings of all claims that an erratum or note concerns."""
-        found = dict.fromkeys(claim["figure"] for claim in self.claims_on(remark))
-        return tuple(figure for figure in found if figure in self.drawings)
+        figures = dict.fromkeys(claim["figure"] for claim in self.claims_on(remark))
+        return tuple(figure for figure in figures if figure in self.drawings)
 
     def remarks_on(self, drawing: str) -> Rows:
         """Return the errata and notes that concern claims about a drawing."""
@@ -59,7 +59,7 @@ class Shown:
     @property
     def key(self) -> str:
         """Key of the paper."""
-        return self.paper.key
+        return self.manifest.key
 
     @property
     def page(self) -> str:
@@ -69,32 +69,32 @@ class Shown:
     @property
     def doi_url(self) -> str:
         """Address of the paper's DOI; empty without one."""
-        return f"https://doi.org/{quote(self.paper.doi, safe='/.;()')}" if self.paper.doi else ""
+        return f"https://doi.org/{quote(self.manifest.doi, safe='/.;()')}" if self.manifest.doi else ""
 
     @property
     def commits(self) -> tuple[str, ...]:
         """Abbreviated hashes of the commits of the results, which may be several."""
-        names = (commit.strip() for commit in self.paper.run.commit.split(","))
+        names = (commit.strip() for commit in self.manifest.run.commit.split(","))
         return tuple(_LONG_HASH.sub(r"\1", name) for name in names if name)
 
     @property
     def shortened(self) -> bool:
         """True if the results were computed at a small scale."""
-        return self.paper.run.scale == "shortened"
+        return self.manifest.run.scale == "shortened"
 
     @property
-    def drawn(self) -> DrawnPaper:
+    def drawings_manifest(self) -> DrawnPaper:
         """Drawings of the paper without errata, reading notes and the ranking, which have pages of their own."""
-        return manifest.without(self.paper, lambda entry: errata.is_remarks(entry) or is_ranking(entry))
+        return manifest.without(self.manifest, lambda entry: errata.is_remarks(entry) or is_ranking(entry))
 
     @property
     def remark_tables(self) -> DrawnPaper:
         """Drawings of the paper that are errata and reading notes."""
-        return manifest.without(self.paper, lambda entry: not errata.is_remarks(entry))
+        return manifest.without(self.manifest, lambda entry: not errata.is_remarks(entry))
 
     def deck(self, folder: Path, page: str) -> Deck:
         """Return the cards of the paper for a page."""
-        return deck(folder, page, self.drawn, self.charts)
+        return deck(folder, page, self.drawings_manifest, self.charts)
 
 
 @dataclass(frozen=True)
@@ -102,50 +102,50 @@ class Results:
     """All results of the site."""
 
     folder: Path
-    papers: tuple[Shown, ...]
+    papers: tuple[PaperResults, ...]
     audited: Rows
     questions: Rows
-    overall: Shown
+    overall: PaperResults
     ranking: Ranking
     tables: Tables
     links: Mapping[str, str]
 
     @property
-    def replicated(self) -> tuple[Shown, ...]:
+    def replicated(self) -> tuple[PaperResults, ...]:
         """Papers that are replicated."""
-        return tuple(shown for shown in self.papers if shown.paper.kind == "paper")
+        return tuple(paper for paper in self.papers if paper.manifest.kind == "paper")
 
     @property
-    def studies(self) -> tuple[Shown, ...]:
+    def studies(self) -> tuple[PaperResults, ...]:
         """Studies of this project, which replicate no paper."""
-        return tuple(shown for shown in self.papers if shown.paper.kind == "study")
+        return tuple(paper for paper in self.papers if paper.manifest.kind == "study")
 
     @cached_property
-    def remarks(self) -> tuple[tuple[Shown, Row], ...]:
+    def remarks(self) -> tuple[tuple[PaperResults, Row], ...]:
         """Errata and reading notes with their papers, most important ones first."""
-        every = ((shown, remark) for shown in self.papers for remark in shown.remarks)
-        return tuple(sorted(every, key=lambda pair: pair[1]["rank"]))
+        pairs = ((paper, remark) for paper in self.papers for remark in paper.remarks)
+        return tuple(sorted(pairs, key=lambda pair: pair[1]["rank"]))
 
     @cached_property
-    def claims(self) -> tuple[tuple[Shown, Row], ...]:
+    def claims(self) -> tuple[tuple[PaperResults, Row], ...]:
         """Claims with their papers, in the order of the papers."""
-        return tuple((shown, claim) for shown in self.papers for claim in shown.claims)
+        return tuple((paper, claim) for paper in self.papers for claim in paper.claims)
 
     @property
     def counts(self) -> Mapping[str, int]:
         """Numbers of figures, tables, errata and reading notes on the site."""
-        kinds = Counter(entry.kind for shown in self.papers for entry in shown.drawn.entries)
+        kinds = Counter(entry.kind for paper in self.papers for entry in paper.drawings_manifest.entries)
         return Counter({**kinds, **Counter(remark["kind"] for _, remark in self.remarks)})
 
     @property
     def origins(self) -> tuple[Origin, ...]:
         """Data of all figures, by kind of data."""
-        return origins.origins(shown.paper for shown in self.papers)
+        return origins.origins(paper.manifest for paper in self.papers)
 
     @property
     def data_notes(self) -> tuple[DataNote, ...]:
         """Notes on the data of all figures."""
-        return origins.data_notes(shown.paper for shown in self.papers)
+        return origins.data_notes(paper.manifest for paper in self.papers)
 
     @cached_property
     def remark_ids(self) -> frozenset[str]:
@@ -168,44 +168,47 @@ class Results:
 
     def audits_of(self, protocol: str) -> Rows:
         """Return the rows of the audit about a protocol."""
-        return tuple(one for one in self.audited if one["protocol"] == protocol)
+        return tuple(row for row in self.audited if row["protocol"] == protocol)
 
-    def showing(self, protocol: str) -> tuple[tuple[Shown, str, str], ...]:
+    def showing(self, protocol: str) -> tuple[tuple[PaperResults, str, str], ...]:
         """Return the drawings that show a protocol: the paper, the drawing's name and its title."""
-        found = {
-            (shown.key, entry.drawing): (shown, entry.drawing, title_of([entry]))
-            for shown in self.papers
-            for entry in shown.drawn.entries
+        drawings = {
+            (paper.key, entry.drawing): (paper, entry.drawing, title_of([entry]))
+            for paper in self.papers
+            for entry in paper.drawings_manifest.entries
             if protocol in entry.protocols
         }
-        return tuple(found.values())
+        return tuple(drawings.values())
 
     def claims_about(self, protocol: str) -> Rows:
         """Return the claims about drawings that show a protocol."""
-        named = {(shown.key, drawing) for shown, drawing, _ in self.showing(protocol)}
-        return tuple(claim for shown, claim in self.claims if (shown.key, claim["figure"]) in named)
+        named = {(paper.key, drawing) for paper, drawing, _ in self.showing(protocol)}
+        return tuple(claim for paper, claim in self.claims if (paper.key, claim["figure"]) in named)
 
-    def paper(self, key: str) -> Shown | None:
+    def paper(self, key: str) -> PaperResults | None:
         """Return the paper with this key."""
-        return next((shown for shown in self.papers if shown.key == key), None)
+        return next((paper for paper in self.papers if paper.key == key), None)
 
     @property
     def count_of_claims(self) -> tuple[tuple[str, Mapping[str, int]], ...]:
         """Numbers of claims by outcome, for each paper, for all papers together and for the orderings."""
-        every = [claim for _, claim in self.claims]
-        if not every:
+        judged = [claim for _, claim in self.claims]
+        if not judged:
             return ()
-        own = [claim for claim in every if claim["kind"] == "claim"]
+        plain = [claim for claim in judged if claim["kind"] == "claim"]
         parts = [
-            (shown.name, [claim for claim in shown.claims if claim["kind"] == "claim"])
-            for shown in self.papers
-            if shown.claims
+            (paper.name, [claim for claim in paper.claims if claim["kind"] == "claim"])
+            for paper in self.papers
+            if paper.claims
         ]
-        parts += [("all papers", own), ("orderings", [claim for claim in every if claim["kind"] != "claim"])]
+        parts += [
+            ("all papers", plain),
+            ("orderings", [claim for claim in judged if claim["kind"] != "claim"]),
+        ]
         return tuple((name, claims.counts(of)) for name, of in parts)
 
     @property
     def shortened(self) -> str:
         """Part of the results that was computed at a small scale: ``all``, ``some`` or ``none``."""
-        count = sum(shown.shortened for shown in self.papers)
+        count = sum(paper.shortened for paper in self.papers)
         return "none" if count == 0 else "all" if count == len(self.papers) else "some"

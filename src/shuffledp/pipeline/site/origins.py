@@ -42,7 +42,7 @@ class DataNote:
 
 def origins(papers: Iterable[DrawnPaper]) -> tuple[Origin, ...]:
     """Return the kinds of data in use, in the order of `KINDS`, and then unknown sources by name."""
-    found: dict[str, dict[str, dict[str, None]]] = {kind: {} for kind in dict.fromkeys(KINDS.values())}
+    by_kind: dict[str, dict[str, dict[str, None]]] = {kind: {} for kind in dict.fromkeys(KINDS.values())}
     for paper in papers:
         for entry in paper.entries:
             match = _DATA.fullmatch(dict(entry.settings).get(SETTING, ""))
@@ -50,20 +50,20 @@ def origins(papers: Iterable[DrawnPaper]) -> tuple[Origin, ...]:
                 continue
             name = match["what"].partition(",")[0]  # what is taken of a data set follows
             for source in match["sources"].split(", "):
-                kind = found.setdefault(KINDS.get(source, source), {})
+                kind = by_kind.setdefault(KINDS.get(source, source), {})
                 kind.setdefault(name, {})[paper.key] = None
     return tuple(
         Origin(kind, tuple((name, tuple(keys)) for name, keys in data.items()))
-        for kind, data in found.items()
+        for kind, data in by_kind.items()
         if data
     )
 
 
 def data_notes(papers: Iterable[DrawnPaper]) -> tuple[DataNote, ...]:
     """Return every distinct note on data once."""
-    found: dict[str, dict[str, None]] = {}
+    by_note: dict[str, dict[str, None]] = {}
     for paper in papers:
         for entry in paper.entries:
             if entry.note:
-                found.setdefault(entry.note, {})[paper.key] = None
-    return tuple(DataNote(text, tuple(keys)) for text, keys in found.items())
+                by_note.setdefault(entry.note, {})[paper.key] = None
+    return tuple(DataNote(text, tuple(keys)) for text, keys in by_note.items())

@@ -61,7 +61,7 @@ class Ranking:
             for key, rows in rows_of_settings.items()
         )
 
-    def of(self, protocol: str) -> Rows:
+    def rows_of(self, protocol: str) -> Rows:
         """Return the rows of a protocol, each with its setting."""
         return tuple(
             {**row, "trust": trust, "setting": setting.key}

@@ -39,6 +39,8 @@ TASKS = {
 _TABLE = "selector.csv"
 _DIGITS = 3
 _MOST_TICKS = 4
+#: Tasks whose answers are shares of the users.
+_SHARES = ("frequency", "sets")
 Kind = TypeVar("Kind")
 
 
@@ -146,7 +148,7 @@ class Board:
         return replace(self, groups=[(trust, rows[:most]) for trust, rows in self.groups])
 
 
-def arrange(offers: Sequence[Offer]) -> Board:
+def arrange(setting: SelectorSetting, offers: Sequence[Offer]) -> Board:
     """Return the board of offers; `place` is the place of an error on the axis, in percent."""
     errors = [math.log10(offer.mse) for offer in offers]
     low, high = math.floor(min(errors)), math.ceil(max(errors))
@@ -154,10 +156,18 @@ def arrange(offers: Sequence[Offer]) -> Board:
     groups: defaultdict[str, list[Row]] = defaultdict(list)
     for offer, error in zip(offers, errors, strict=True):
         numbers = {name: _digits(name, getattr(offer, name), _DIGITS) for name in NUMBERS}
-        groups[offer.trust].append(asdict(offer) | numbers | {"place": _place(error, low, high)})
+        row = asdict(offer) | numbers | {"place": _place(error, low, high)}
+        groups[offer.trust].append(row | {"in_users": _in_users(offer, setting)})
     step = math.ceil((high - low) / _MOST_TICKS)
     ticks = [(_place(power, low, high), f"1e{power}") for power in range(low, high + 1, step)]
     return Board(list(groups.items()), ticks)
+
+
+def _in_users(offer: Offer, setting: SelectorSetting) -> str:
+    """Return the half-width of a share as a number of users; empty for other tasks."""
+    if setting.task not in _SHARES:
+        return ""
+    return f"({_digits('half_width', offer.half_width * setting.users, _DIGITS)})"
 
 
 def _place(power: float, low: int, high: int) -> float:
@@ -170,7 +180,9 @@ def script(tables: Tables, protocols: Sequence[str]) -> str:
         "pages": protocols,
         "sizes": SIZES,
         "printed": PRINTED,
-        "settings": [asdict(setting) | asdict(arrange(offers)) for setting, offers in tables.items()],
+        "settings": [
+            asdict(setting) | asdict(arrange(setting, offers)) for setting, offers in tables.items()
+        ],
     }
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return f"window.shuffledpSelector = {text};\n"

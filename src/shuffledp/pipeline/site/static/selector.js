@@ -10,7 +10,7 @@
   const NUMBERS = {
     users: [2, true], size: [1, true], eps: [0, false], delta: [0, false], rounds: [1, true],
   };
-  const WORDS = { users: "n", size: "size", eps: "eps", delta: "delta", rounds: "releases" };
+  const wordOf = (name, task) => ({ users: "n", size: sizes[task][0], rounds: "releases" })[name] ?? name;
 
   const element = (name, text) => Object.assign(document.createElement(name), { textContent: text });
   const put = (row, name, text) => {
@@ -29,10 +29,10 @@
   };
   const rowOf = (offer, lines) => {
     const row = exampleRow.cloneNode(true);
-    for (const name of ["mse", "half_width", "messages", "bits", "guarantee", "evaluated"]) put(row, name, offer[name]);
+    for (const name of ["protocol", "mse", "half_width", "in_users", "messages", "bits", "guarantee", "evaluated"]) put(row, name, offer[name]);
     const name = pages.includes(offer.protocol) ? element("a", offer.label) : document.createTextNode(offer.label);
     if (name.tagName) name.href = `protocols/${offer.protocol}.html`;
-    row.querySelector("th").replaceChildren(name);
+    row.querySelector("th span").replaceChildren(name);
     const mark = row.querySelector("circle");
     mark.setAttribute("cx", `${offer.place}%`);
     mark.parentNode.replaceChildren(...lines.map((line) => line.cloneNode()), mark);
@@ -63,15 +63,18 @@
     }
     return valid ? wanted : null;
   };
-  // Releases change the order of protocols most, so that another number of them counts most.
+  // Releases change the order of protocols most: several ones are compared with several ones alone.
   const distance = (setting, wanted) =>
     Object.keys(NUMBERS).reduce(
-      (sum, name) => sum + (name === "rounds" ? 5 : name === "delta" ? 0.2 : 1) * Math.abs(Math.log(setting[name] / wanted[name])),
+      (sum, name) => sum + (name === "delta" ? 0.2 : 1) * Math.abs(Math.log(setting[name] / wanted[name])),
       0,
     );
   const nearest = (wanted) => {
-    const among = settings.filter(({ task, accounting }) => task === wanted.task && accounting === wanted.accounting);
-    return among.reduce((best, other) => (distance(other, wanted) < distance(best, wanted) ? other : best));
+    const alike = settings.filter(
+      ({ task, accounting, rounds }) =>
+        task === wanted.task && accounting === wanted.accounting && rounds > 1 === wanted.rounds > 1,
+    );
+    return alike.reduce((best, other) => (best && distance(best, wanted) <= distance(other, wanted) ? best : other), null);
   };
   const command = ({ task, users, size, rounds, accounting }) =>
     `shuffledp compare --users ${users} --${sizes[task][1]} ${size} ` +
@@ -90,14 +93,21 @@
       status.textContent = "Users n: a whole number from 2; releases and sizes: from 1; eps above 0; delta between 0 and 1.";
       return;
     }
-    const setting = nearest(wanted);
-    const other = Object.keys(NUMBERS).filter((name) => setting[name] !== wanted[name]);
-    status.textContent = other.length
-      ? `The nearest computed setting. It differs from yours in ${other.map((name) => WORDS[name]).join(", ")}: run the command for your numbers.`
-      : "Computed for exactly your numbers.";
-    section.querySelector(".words").textContent = words(setting);
     section.querySelector(".command code").textContent = command(wanted);
     for (const body of [...table.tBodies]) body.remove();
+    const setting = nearest(wanted);
+    table.hidden = !setting;
+    status.classList.toggle("note", !setting || Object.keys(NUMBERS).some((name) => setting[name] !== wanted[name]));
+    if (!setting) {
+      section.querySelector(".words").textContent = words(wanted);
+      status.textContent = "No such setting is kept here: run the command.";
+      return;
+    }
+    const other = Object.keys(NUMBERS).filter((name) => setting[name] !== wanted[name]);
+    status.textContent = other.length
+      ? `The nearest computed setting. It differs from yours in ${other.map((name) => wordOf(name, wanted.task)).join(", ")}: run the command for your numbers.`
+      : "Computed for exactly your numbers.";
+    section.querySelector(".words").textContent = words(setting);
     table.append(...setting.groups.map((group) => groupOf(group, setting.ticks.map(([place]) => lineAt(place)))));
     table.querySelector("thead .axis").replaceChildren(...setting.ticks.map(([place, text]) => labelAt(place, text)));
   };
