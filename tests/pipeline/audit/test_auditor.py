@@ -318,6 +318,18 @@ def test_laws_that_are_too_large_are_reported_as_such():
     assert "outcomes" in row.note
 
 
+def test_large_laws_are_computed_again_and_only_equal_inputs_of_others_are_tried(monkeypatch):
+    protocol = get("frequency", "grr_blanket").calibrate(BUDGET, Fixed(4), Frequency(3))
+    whole = view_of(protocol, BUDGET)
+    law = whole.law((0, 1, 1, 2))
+    assert set(whole.crowds(4)) > {(0, 0, 0)}
+    monkeypatch.setattr("shuffledp.pipeline.audit.views._KEPT", 0)
+    monkeypatch.setattr("shuffledp.pipeline.audit.views._WORK", 0)
+    small = view_of(protocol, BUDGET)
+    assert small.crowds(4) == ((0, 0, 0), (1, 1, 1), (2, 2, 2))
+    np.testing.assert_array_equal(small.law((0, 1, 1, 2)).mass, law.mass)
+
+
 def test_every_design_has_a_registered_view():
     designs = {
         f"{protocol.__module__}.{protocol.__qualname__}": protocol
