@@ -123,19 +123,19 @@ def lowest(
         ours.append(query.greatest(quantity, of))
         others = (_messages_with_share(query, share) for share in shares)
         best.append(least([query.least(quantity, rivals), *others]))
-    said = f"the best rival has {_leads(ours, best)} times the {_WORDS[quantity]}"
+    reason = f"the best rival has {_leads(ours, best)} times the {_WORDS[quantity]}"
     points = total(map(compare, ours, best))
     if large_domain:
         large = _in_large_domain(case, of, rivals)
         if large:
             points += compare(*large)
-            said += f"; with {LARGE_DOMAIN} values {_leads(large[:1], large[1:])} times"
+            reason += f"; with {LARGE_DOMAIN} values {_leads(large[:1], large[1:])} times"
         else:
-            said += f"; without the {LARGE_DOMAIN} values of the paper, which this run lacks"
+            reason += f"; without the {LARGE_DOMAIN} values of the paper, which this run lacks"
     rest = [
         f"{how} at {count}" for how, count in (("tied", points.tied), ("not lowest", points.con)) if count
     ]
-    return Verdict(", ".join([f"lowest at {points}", *rest]), points, said)
+    return Verdict(", ".join([f"lowest at {points}", *rest]), points, reason)
 
 
 @claim("DU-05", of=["mix_dump"], most=1.5, experiments=["domains", *PLOTTED], somewhere=True)

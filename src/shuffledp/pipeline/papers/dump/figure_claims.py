@@ -94,17 +94,17 @@ def fall_with_users(case: Case) -> Verdict:
 @claim("DU-13")
 def not_amplified(case: Case) -> Verdict:
     """Check that the local budget of GRR is at most eps at every point."""
-    said, points = [], Points(0, 0)
+    reasons, points = [], Points(0, 0)
     for query in case.each("experiment", ("ipums", "ratings")):
         local, eps = query("eps_local", "grr_blanket"), query("eps", "grr_blanket")
         unamplified = share(local <= eps * (1 + SAME), local)
         points += unamplified
         first = eps.where(local > eps * (1 + SAME)).min()
-        said.append(
+        reasons.append(
             f"{query.at['experiment']}: amplified at {unamplified.con} of {unamplified.total} points, "
             + (f"from eps {float(first):g} on" if unamplified.con else "never")
         )
-    return Verdict(f"not amplified at {points}", points, "; ".join(said))
+    return Verdict(f"not amplified at {points}", points, "; ".join(reasons))
 
 
 @claim("DU-27")
@@ -140,40 +140,42 @@ def poor_without_amplification(case: Case) -> Verdict:
 def maximum_at_rate(case: Case) -> Verdict:
     """Check that public-coin's error is largest near the eps with a noise rate, to one grid point."""
     half, query = 0.5, case.where(experiment="synthetic", k=50)
-    both = (
+    quantities = (
         lines(query(quantity, "public_coin_beyond"), "eps") for quantity in ("expected", "parameters.rate")
     )
-    right, said = [], []
-    for (name, errors), (_, rates) in zip(*both, strict=True):
+    right, maxima = [], []
+    for (name, errors), (_, rates) in zip(*quantities, strict=True):
         crossings = [place for place, (a, b) in enumerate(pairwise(rates.to_numpy())) if a > half >= b]
         if len(crossings) == 1:
             top = int(np.argmax(errors.to_numpy()))
             rises = bool((np.diff(errors.to_numpy()[: top + 1]) > 0).all())
             right.append(top - crossings[0] in (0, 1) and rises)
-            said.append(f"largest at eps {float(errors['eps'][top]):g}, rate {number(rates[top])} ({name})")
-    if not said:
+            maxima.append(f"largest at eps {float(errors['eps'][top]):g}, rate {number(rates[top])} ({name})")
+    if not maxima:
         raise MissingResults(f"needs the papers' grid: no curve crosses a rate of {half:g}")
     points = share(right)
     return Verdict(
-        "; ".join(said),
+        "; ".join(maxima),
         points,
         f"rises up to the crossing of rate {half:g} on {points.of('curves')}; the proof does not cover larger rates",
-        f"eps as precise as the grid; {len(said)} curves",
+        f"eps as precise as the grid; {len(maxima)} curves",
     )
 
 
 @claim("DU-30")
 def below_one_at_large_eps(case: Case) -> Verdict:
     """Check that there is less than one extra message per user at the largest eps, on synthetic data."""
-    eps, said = 1, []
+    eps, thresholds = 1, []
     for query in case.each("experiment", PLOTTED):
         for method in DUMP:
             for name, line in lines(query("extra_messages", method), "eps"):
-                few = line["eps"].where(line < 1).min()
-                where = f"from eps {float(few):g}" if few.notnull() else "never"
-                said.append(f"{method} on {query.at['experiment']}{' ' if name else ''}{name}: {where}")
+                enough = line["eps"].where(line < 1).min()
+                where = f"from eps {float(enough):g}" if enough.notnull() else "never"
+                thresholds.append(f"{method} on {query.at['experiment']}{' ' if name else ''}{name}: {where}")
     largest = finite(case("extra_messages", method, experiment="synthetic", eps=eps) for method in DUMP)
-    return Verdict(f"{span(largest)} extra messages at eps {eps:g}", share(largest < 1), "; ".join(said))
+    return Verdict(
+        f"{span(largest)} extra messages at eps {eps:g}", share(largest < 1), "; ".join(thresholds)
+    )
 
 
 @claim("DU-31")

@@ -95,8 +95,10 @@ def corollary_5_3(case: Case) -> Verdict:
     """Compare the exact local eps of a user's dummies with the eps of the corollary."""
     shares = []
     for k, eps, delta in product(DOMAINS, GRID, DELTAS):
-        own = dummy_count(k, eps, delta, accounting="printed")
-        printed, exact = (pure_shuffler_epsilon(k, own, delta, accounting=a) for a in ("printed", "exact"))
+        dummies = dummy_count(k, eps, delta, accounting="printed")
+        printed, exact = (
+            pure_shuffler_epsilon(k, dummies, delta, accounting=a) for a in ("printed", "exact")
+        )
         shares.append(exact / printed)
     above = sum(share > 1 + EQUAL for share in shares)
     return Verdict(
@@ -125,18 +127,18 @@ def any_eps(case: Case) -> Verdict:
 
 def _counts_of_two(users: int, dummies: int, values: int) -> Floats:
     """Return the joint law of two values' counts among the users' dummies, computed user by user."""
-    one = np.zeros((dummies + 1, dummies + 1))
+    law_of_user = np.zeros((dummies + 1, dummies + 1))
     for a in range(dummies + 1):
         for b in range(dummies + 1 - a):
             rest = dummies - a - b
             ways = math.factorial(dummies) // (math.factorial(a) * math.factorial(b) * math.factorial(rest))
-            one[a, b] = ways * (values - 2) ** rest / values**dummies
+            law_of_user[a, b] = ways * (values - 2) ** rest / values**dummies
     law = np.ones((1, 1))
     for _ in range(users):
         size = law.shape[0] + dummies
         grown = np.zeros((size, size))
         for a, b in product(range(dummies + 1), repeat=2):
-            grown[a : a + law.shape[0], b : b + law.shape[0]] += one[a, b] * law
+            grown[a : a + law.shape[0], b : b + law.shape[0]] += law_of_user[a, b] * law
         law = grown
     return law
 

@@ -147,12 +147,12 @@ def eight_form(case: Case) -> Verdict:
 @claim("RP-12", experiment="poisson_even")
 def amplification_grows(case: Case, experiment: str) -> Verdict:
     """Check that A(eps_c) at every eps_c grows with the participation rate, or with the mean of the other users."""
-    found = budgets(case, experiment)
-    panels = found["panel"].to_numpy()
+    local = budgets(case, experiment)
+    panels = local["panel"].to_numpy()
     if panels.size < 2:
         raise MissingResults(f"needs the papers' grid: two values of the {WORDS[experiment]} at least")
-    steps = monotone(found, "panel", rising=True)
-    means = finite(found.mean("eps"))
+    steps = monotone(local, "panel", rising=True)
+    means = finite(local.mean("eps"))
     return Verdict(
         f"larger in {steps.pro} of {steps.pro + steps.con} steps",
         steps,
@@ -195,20 +195,20 @@ def variance_limit(case: Case) -> Verdict:
     except Infeasible as reason:
         raise MissingResults(str(reason)) from None
     if none >= 0:
-        found = "no amplification at any variance"
+        measured = "no amplification at any variance"
         limit = math.nan
     elif far < 0:
-        found = f"amplification goes on at {stated * (1 + within):g}, with eps_c {far + FIG2_LOCAL:.3g}"
+        measured = f"amplification goes on at {stated * (1 + within):g}, with eps_c {far + FIG2_LOCAL:.3g}"
         limit = math.inf
     else:
         limit = root_below(lambda x: excess(x, delta), stated, 0.0, stated * (1 + within), xtol=1.0)
-        found = f"{limit:.0f}"
+        measured = f"{limit:.0f}"
     elsewhere = ""
     if case.accounting == "printed" and excess(0.0, 10 * delta) < 0:
         other = root_below(lambda x: excess(x, 10 * delta), stated, 0.0, 4 * stated, xtol=1.0)
         elsewhere = f"; at delta {10 * delta:g} the limit is {other:.0f}"
     return Verdict(
-        found,
+        measured,
         grade(strict=abs(limit - stated) <= within * stated, weak=none >= 0),
         f"mean {FIG2_MEAN:g}, eps_l {FIG2_LOCAL:g}, delta {delta:g}, the stated limit {stated:g} within "
         f"{percent(within)}{elsewhere}",

@@ -57,9 +57,9 @@ def budgets_by_dummies(case: Case) -> Array:
 @claim("RP-16")
 def dummies_amplify(case: Case) -> Verdict:
     """Check that A(k) grows with k."""
-    found = budgets_by_dummies(case)
-    steps = monotone(found, "k", rising=True)
-    first, last = found[0], found[-1]
+    local = budgets_by_dummies(case)
+    steps = monotone(local, "k", rising=True)
+    first, last = local[0], local[-1]
     return Verdict(
         f"{float(first):.3f} to {float(last):.3f}",
         steps,
@@ -93,16 +93,16 @@ def best_number_gains(case: Case) -> Verdict:
 def steps_suffice(case: Case) -> Verdict:
     """Compare the least error over steps of sqrt(n') with the least error over all numbers of dummies."""
     steps = [int(k) for k in dummy_grid(FIG3)]
-    every = range(0, max(steps) + 1, case.at_most(1, 10))
+    numbers = range(0, max(steps) + 1, case.at_most(1, 10))
     coarse, fine = (
         optimal_dummies(FIG3, FIG3_EPS, DELTA, accounting="printed", grid=list(grid))
-        for grid in (steps, every)
+        for grid in (steps, numbers)
     )
     lost = coarse.objective / fine.objective - 1
     return Verdict(
         f"{lost:.1e} of the squared error lost",
         lost <= 0.001,
-        f"{coarse.dummies} dummies by steps of {steps[1]}, {fine.dummies} by {len(every)} numbers",
+        f"{coarse.dummies} dummies by steps of {steps[1]}, {fine.dummies} by {len(numbers)} numbers",
     )
 
 

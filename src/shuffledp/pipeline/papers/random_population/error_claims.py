@@ -125,16 +125,16 @@ def _noise(case: Case, experiment: str, method: str) -> Array:
 def budgets(case: Case, experiment: str, method: str = "amplified") -> Array:
     """Return a method's local budgets A (nats) by eps in all panels."""
     simplified = case.accounting == "simplified"
-    known = by_panel(case.under("printed") if simplified else case, "eps_local", experiment, method)
+    local = by_panel(case.under("printed") if simplified else case, "eps_local", experiment, method)
     if not simplified:
-        return known
+        return local
     if method != "amplified":
         raise MissingResults(f"there is no simplified form of {method} in {experiment}")
     return mapped(
         lambda _, panel, eps: local_budget(law_of(experiment, panel), eps, DELTA, accounting="simplified"),
-        known,
-        known["panel"],
-        known["eps"],
+        local,
+        local["panel"],
+        local["eps"],
     )
 
 

@@ -221,13 +221,13 @@ def tens_of_messages(case: Case) -> Verdict:
 @claim("RP-45")
 def both_below(case: Case) -> Verdict:
     """Check that both multi-message protocols have smaller errors than AMPLIFIED at every point."""
-    both = [
+    sides = [
         [all_errors(case, experiment, name) for name in (method, "amplified")]
         for method in MULTI.values()
         for experiment in EXPERIMENTS
     ]
-    points = total(compare(ours, theirs) for ours, theirs in both)
-    leads = [1 - ours / theirs for ours, theirs in both]
+    points = total(compare(ours, theirs) for ours, theirs in sides)
+    leads = [1 - ours / theirs for ours, theirs in sides]
     lost = [lead["eps"].where((lead < -TIE).any("panel")) for lead in leads]
     where = f"; not below up to eps_c {finite(lost).max():g}" if points.con else ""
     return Verdict(

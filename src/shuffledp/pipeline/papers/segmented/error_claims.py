@@ -130,11 +130,13 @@ def too_small_and_too_large(case: Case) -> Verdict:
         excess = min(float(select(curve, m=end) / minimum - 1) for end in ends)
         hurt[f"{panel}, where the least error is at {float(curve.idxmin()):g}"] = excess > EDGE
     points = share(hurt.values())
-    said = [f"not for {panel}" for panel, hurts in hurt.items() if not hurts]
+    exceptions = [f"not for {panel}" for panel, hurts in hurt.items() if not hurts]
     return Verdict(
         points.of("panels"),
         points,
-        "; ".join([f"more than {percent(EDGE)} above the minimum at m = {ends[0]:g} and {ends[1]:g}", *said]),
+        "; ".join(
+            [f"more than {percent(EDGE)} above the minimum at m = {ends[0]:g} and {ends[1]:g}", *exceptions]
+        ),
     )
 
 
@@ -163,8 +165,8 @@ def best_moves(case: Case, low: Mapping[str, Any], high: Mapping[str, Any], risi
 @claim("SE-18", method="separate_weighted", splits=["25-25-50", "50-25-25"])
 def with_liberal_users(case: Case, method: str, splits: Names) -> Verdict:
     """Check that a method's error increases, or decreases, from S2 to S3."""
-    both = [errors(case, method, split=split) for split in splits]
-    return _moves(*both, rising=SPLITS[splits[0]] == "S2")
+    sides = [errors(case, method, split=split) for split in splits]
+    return _moves(*sides, rising=SPLITS[splits[0]] == "S2")
 
 
 @claim("SE-13")
@@ -203,8 +205,8 @@ def error_ratio(case: Case, low: float, high: float, at: Mapping[str, Any]) -> V
 def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdict:
     """Check that the lead over the best rival grows from S2 to S3, relatively and, with `difference`, absolutely."""
     rival_errors = available_errors(case, rivals, data=data)
-    both = [errors(case, OURS, data=data), least(rival_errors.values())]
-    before, after = ([select(values, split=split) for values in both] for split in ("50-25-25", "25-25-50"))
+    sides = [errors(case, OURS, data=data), least(rival_errors.values())]
+    before, after = ([select(values, split=split) for values in sides] for split in ("50-25-25", "25-25-50"))
     relative = [1 - ours / best for ours, best in (before, after)]
     wider = relative[1] > relative[0]
     if difference:
@@ -237,10 +239,10 @@ def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdi
 )
 def below(case: Case, pairs: Sequence[Names], splits: Names = tuple(SPLITS)) -> Verdict:
     """Check in every panel that the first of each pair has less error; ties count against the claim."""
-    both = [[_in_splits(errors(case, method), splits) for method in pair] for pair in pairs]
-    points = total(compare(low, high) for low, high in both)
+    sides = [[_in_splits(errors(case, method), splits) for method in pair] for pair in pairs]
+    points = total(compare(low, high) for low, high in sides)
     return Verdict(
-        times(high / low for low, high in both),
+        times(high / low for low, high in sides),
         Points(points.pro, points.con + points.tied),
         f"{counts(points)}; measured is the other error over this error",
     )

@@ -131,10 +131,10 @@ def guarantee(case: Case) -> Verdict:
             max(deltas) <= 1 + ROUNDING,
             f"all items of a user among Poisson blanket messages; {where}",
         )
-    found = [one for (d, s), m in itertools.product(sizes, numbers) for one in _claimed(n, d, s, m)]
-    if not found:
+    divergences = [one for (d, s), m in itertools.product(sizes, numbers) for one in _claimed(n, d, s, m)]
+    if not divergences:
         raise MissingResults("all users may report everything at these numbers of messages")
-    usual, alone, change = zip(*found, strict=True)
+    usual, alone, change = zip(*divergences, strict=True)
     return Verdict(
         f"{times(usual)} delta' with the levels of the paper, {times(alone)} if all others report",
         grade(strict=max(*usual, *alone) <= 1 + ROUNDING, weak=max(change) < EXACT),
@@ -152,11 +152,11 @@ def grows_with_rate(case: Case) -> Verdict:
     for (d, s), n, eps, m in itertools.product(
         DATA.values(), USERS[: case.at_most(2, 1)], BUDGETS, (0.5, 2.0)
     ):
-        found = np.array([segmented_delta(eps / s, float(rate), n, m, d) for rate in rates])
-        known = found > LEAST
-        slopes = found[known] / rates[known]
+        divergences = np.array([segmented_delta(eps / s, float(rate), n, m, d) for rate in rates])
+        precise = divergences > LEAST
+        slopes = divergences[precise] / rates[precise]
         settings += 1
-        rising += bool(np.all(np.diff(found[known]) > 0))
+        rising += bool(np.all(np.diff(divergences[precise]) > 0))
         convex += bool(np.all(np.diff(slopes) >= -ROUNDING * slopes[1:]))
     return Verdict(
         f"rises in {rising} of {settings} settings",

@@ -150,15 +150,15 @@ def below_unshuffled(case: Case) -> Verdict:
 def exceeds_local(case: Case) -> Verdict:
     """Check that the closed clones form can exceed the local budget, at the fewest users that the form permits."""
     delta = 1e-5
-    found = {}
+    excesses = {}
     for eps_local in (0.01, 0.1, 0.5, 1.0, 2.0):
         users = math.ceil(16 * math.log(2 / delta) * math.exp(eps_local))
-        found[eps_local] = closed_form_clones_epsilon(eps_local, users, delta) / eps_local
+        excesses[eps_local] = closed_form_clones_epsilon(eps_local, users, delta) / eps_local
     return Verdict(
-        f"{times(found.values())} the local budget",
-        max(found.values()) > 1,
-        f"closed form of clones at delta {delta:g} and local budgets {min(found):g} to {max(found):g}, with the fewest "
-        "users that its condition allows",
+        f"{times(excesses.values())} the local budget",
+        max(excesses.values()) > 1,
+        f"closed form of clones at delta {delta:g} and local budgets {min(excesses):g} to {max(excesses):g}, with the "
+        "fewest users that its condition allows",
     )
 
 
@@ -291,14 +291,14 @@ def cumbersome(case: Case) -> Verdict:
 def local_noise(case: Case) -> Verdict:
     """Judge the local budget of a noise multiplier, for both distances between clipped gradients."""
     within = 0.01
-    found = [
+    budgets = [
         gaussian_local_epsilon(REPORT_NOISE, FIGURE_DELTA, sensitivity=s, calibration="analytic")
         for s in (2.0, 1.0)
     ]
-    near = share(abs(value / 12 - 1) <= within for value in found)
+    near = share(abs(value / 12 - 1) <= within for value in budgets)
     rounded = abs(REPORT_NOISE / 0.86 - 1) <= within
     return Verdict(
-        f"local eps {found[0]:.4g} at sensitivity 2C, {found[1]:.4g} at C",
+        f"local eps {budgets[0]:.4g} at sensitivity 2C, {budgets[1]:.4g} at C",
         near if rounded else "fails",
         f"of noise {REPORT_NOISE} at delta {FIGURE_DELTA:g}, by the exact curve of the Gaussian mechanism",
     )

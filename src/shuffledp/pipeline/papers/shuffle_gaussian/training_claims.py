@@ -88,12 +88,12 @@ def composition(case: Case) -> Verdict:
     (variable,) = ratios[0].dims
     tested = [part.sel({variable: np.isin(part[variable], ROUNDS)}) for part in ratios]
     points = total(compare(1.0, part) for part in tested)
-    found = Verdict(
+    verdict = Verdict(
         f"{', '.join(map(span, tested))} times smaller",
         points,
         f"on {terms} the eps of clones is larger at {points}",
     )
-    return assumed(found) if found.verdict == "holds" else found
+    return assumed(verdict) if verdict.verdict == "holds" else verdict
 
 
 @claim("SG-24", experiment="sgd", method="shuffle_2c", enough=0.89)
@@ -176,19 +176,21 @@ def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
     rivals = {name: query("expected", name) for name in ("generic", "baseline")}
     ours = query("expected", "gauss")
     (variable,) = ours.dims
-    known = [count for count in rounds if count in ours[variable]]
-    if not known:
+    available = [count for count in rounds if count in ours[variable]]
+    if not available:
         raise MissingResults(f"needs the papers' grid: none of the rounds {', '.join(map(str, rounds))}")
-    points = compare(ours.sel({variable: known}), query.least("expected", rivals).sel({variable: known}))
-    last = known[-1]
-    found = Verdict(
+    points = compare(
+        ours.sel({variable: available}), query.least("expected", rivals).sel({variable: available})
+    )
+    last = available[-1]
+    verdict = Verdict(
         f"eps {number(at_round(ours, last), 4)} at round {last}; "
         + ", ".join(f"{name} {number(at_round(rival, last), 4)}" for name, rival in rivals.items()),
         points,
-        f"lowest at {points.of('rounds')} ({', '.join(map(str, known))}); the rivals are rebuilt from the paper's "
+        f"lowest at {points.of('rounds')} ({', '.join(map(str, available))}); the rivals are rebuilt from the paper's "
         "description",
     )
-    return assumed(found) if found.verdict == "holds" else found
+    return assumed(verdict) if verdict.verdict == "holds" else verdict
 
 
 @claim("SG-13")
@@ -217,13 +219,13 @@ def clones_alone(case: Case) -> Verdict:
         at_round(case.under("printed")("expected", name, experiment=experiment), 1)
         for name in (method, rival)
     )
-    found = Verdict(
+    verdict = Verdict(
         f"clones {theirs:.5f}, ours {ours:.5f}",
         theirs < ours * (1 - TIE),
         f"{rival} against {method} after one round",
     )
     # Above the bound of clones, a value that is too small decides all the same.
-    return found if found.verdict == "holds" else assumed(found)
+    return verdict if verdict.verdict == "holds" else assumed(verdict)
 
 
 @claim("O-10", pairs=[["pair", "convex"], ["convex", "shuffling_only"], ["pair", "gauss"]])
@@ -235,9 +237,9 @@ def in_order(case: Case, pairs: Sequence[Sequence[str]]) -> Verdict:
         f"{lower} is below {upper}": compare(budgets(case, "checkin", lower), budgets(case, "checkin", upper))
         for lower, upper in pairs
     }
-    every = total(by_pair.values())
+    points_of_all = total(by_pair.values())
     return Verdict(
-        f"above at {every.con} of {every.total} points",
+        f"above at {points_of_all.con} of {points_of_all.total} points",
         combined(points.with_ties.outcome for points in by_pair.values()),
         "; ".join(
             f"{text} at {points.pro} and above at {points.con} of {points.total} points"

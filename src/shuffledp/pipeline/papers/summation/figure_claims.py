@@ -133,18 +133,18 @@ def _users(values: Array) -> str:
 @claim("SU-25")
 def readings_of_users(case: Case) -> Verdict:
     """Compare the bits of the method with the points of Figure 1b."""
-    drawn = readings()
-    drawn = drawn[(drawn["panel"] == "b") & (drawn["curve"] == "correlated noise")].set_index("n")
+    figure = readings()
+    figure = figure[(figure["panel"] == "b") & (figure["curve"] == "correlated noise")].set_index("n")
     bits = numbers(case, "bits_per_user", "correlated_sum", "users")
-    if not set(drawn.index) <= set(bits["n"].to_numpy()):
+    if not set(figure.index) <= set(bits["n"].to_numpy()):
         raise MissingResults("needs the papers' grid: not all n of the figure")
-    bits = bits.sel(n=drawn.index.to_numpy())
-    agree = share(abs(bits.to_numpy() - drawn["reading"]) <= drawn["reading_error"])
+    bits = bits.sel(n=figure.index.to_numpy())
+    agree = share(abs(bits.to_numpy() - figure["reading"]) <= figure["reading_error"])
     per_message = 4  # bits, D = 5
-    first = drawn.index.min()
-    noise = (float(drawn["reading"].loc[first]) / per_message - 1) * first
-    fitted = per_message * (1 + noise / drawn.index.to_numpy(float))
-    fits = share(abs(fitted - drawn["reading"]) <= drawn["reading_error"])
+    first = figure.index.min()
+    noise = (float(figure["reading"].loc[first]) / per_message - 1) * first
+    fitted = per_message * (1 + noise / figure.index.to_numpy(float))
+    fits = share(abs(fitted - figure["reading"]) <= figure["reading_error"])
     return Verdict(
         f"{series(bits, 4)} bits",
         grade(strict=agree.every, weak=agree.pro > 0 or fits.every),
@@ -197,11 +197,14 @@ def artefact(case: Case) -> Verdict:
     """Judge how bits grow with D, in the figure and for better designs."""
     table = readings()
     panel = table[(table["panel"] == "c") & (table["curve"] == "correlated noise")]
-    drawn = dict(zip(panel["max_value"], panel["reading"], strict=True))
+    readings_by_size = dict(zip(panel["max_value"], panel["reading"], strict=True))
     bits = numbers(case, "bits_per_user", "correlated_sum", "sizes")
     (size,) = bits.dims
     large = [most for most in (5, 10, 15) if most in bits[size]]
-    ours, figure = [float(bits.sel({size: most})) for most in large], [drawn[most] for most in large]
+    ours, figure = (
+        [float(bits.sel({size: most})) for most in large],
+        [readings_by_size[most] for most in large],
+    )
     exponents = [slope(large, ours), slope(large, figure)]
     return Verdict(
         f"exponent {exponents[0]:.2f} instead of {exponents[1]:.2f}",
@@ -259,17 +262,17 @@ def chain(case: Case, quantity: str, experiments: Names, pairs: Sequence[Names],
         for experiment in experiments
         for low, high in pairs
     }
-    outcomes = [some.outcome for some in points.values()]
-    said = [text.format(Points(some.con, some.pro)) for text, some in points.items() if some.con]
+    outcomes = [part.outcome for part in points.values()]
+    reasons = [text.format(Points(part.con, part.pro)) for text, part in points.items() if part.con]
     if same:
         ratios = finite(read(same[0], experiments[0]) / read(same[1], experiments[0]))
         outcomes.append(grade(strict=bool((abs(ratios - 1) <= EQUAL).all())))
-        said.append(f"{same[0]} over {same[1]} is {span(ratios)}")
-    every = total(points.values())
+        reasons.append(f"{same[0]} over {same[1]} is {span(ratios)}")
+    points_of_all = total(points.values())
     return Verdict(
-        f"the wrong way at {every.con} of {every.total} points",
+        f"the wrong way at {points_of_all.con} of {points_of_all.total} points",
         combined(outcomes),
-        "; ".join(said) or f"in order at all points of {', '.join(experiments)}",
+        "; ".join(reasons) or f"in order at all points of {', '.join(experiments)}",
     )
 
 

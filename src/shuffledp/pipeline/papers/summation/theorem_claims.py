@@ -89,8 +89,8 @@ def _messages_by_size(case: Case) -> dict[int, float]:
         return {
             d: analytic_design(d, EPS, DELTA, GAMMA).messages for d in (5, 10, 15, 20, 32, 64, 100, 128, 256)
         }
-    found = {s.design.max_value for s in shipped_designs() if _of_figure(s.design)}
-    return {d: best_design(d).design.messages for d in sorted(found) if d >= 3}
+    sizes = {s.design.max_value for s in shipped_designs() if _of_figure(s.design)}
+    return {d: best_design(d).design.messages for d in sorted(sizes) if d >= 3}
 
 
 def _of_figure(design: NoiseDesign) -> bool:
@@ -100,21 +100,21 @@ def _of_figure(design: NoiseDesign) -> bool:
 @claim("SU-03")
 def bounded_overhead(case: Case) -> Verdict:
     """Check that N over D log^2 D log(D / delta) never exceeds its value at the least D."""
-    found = _messages_by_size(case)
-    ratios = [m / (d * math.log2(d) ** 2 * math.log(d / DELTA)) for d, m in found.items()]
+    messages = _messages_by_size(case)
+    ratios = [m / (d * math.log2(d) ** 2 * math.log(d / DELTA)) for d, m in messages.items()]
     return Verdict(
-        f"{ratios[0]:.3g} at D = {min(found)} to {ratios[-1]:.3g} at D = {max(found)}",
+        f"{ratios[0]:.3g} at D = {min(messages)} to {ratios[-1]:.3g} at D = {max(messages)}",
         max(ratios) <= ratios[0],
-        f"largest of {len(ratios)}: {max(ratios):.3g}; N over D is {span(m / d for d, m in found.items())}",
+        f"largest of {len(ratios)}: {max(ratios):.3g}; N over D is {span(m / d for d, m in messages.items())}",
     )
 
 
 @claim("SU-33")
 def nearly_linear(case: Case) -> Verdict:
     """Judge how N over D grows, compared with the proven rate."""
-    found = _messages_by_size(case)
-    sizes = list(found)
-    grows = slope(sizes, [m / d for d, m in found.items()])
+    messages = _messages_by_size(case)
+    sizes = list(messages)
+    grows = slope(sizes, [m / d for d, m in messages.items()])
     proven = slope(sizes, [math.log2(d) ** 2 * math.log(d / DELTA) for d in sizes])
     return Verdict(
         f"N / D proportional to D^{grows:.2f}",
@@ -251,10 +251,10 @@ def lemma_9(case: Case) -> Verdict:
 def modular(case: Case) -> Verdict:
     """Judge the exact delta of the parameters in closed form."""
     sizes = (2, 3, 5)[: case.at_most(3, 1)]
-    found = [correlated_noise_delta(analytic_design(d, EPS, DELTA, GAMMA), EPS) for d in sizes]
+    deltas = [correlated_noise_delta(analytic_design(d, EPS, DELTA, GAMMA), EPS) for d in sizes]
     return Verdict(
-        f"delta at most {max(found):.2g}",
-        max(found) <= DELTA,
+        f"delta at most {max(deltas):.2g}",
+        max(deltas) <= DELTA,
         f"D = {', '.join(map(str, sizes))} at eps {EPS:g}, where {DELTA:g} is promised; the allowance for rounding is "
         "most of it",
         "certified from above",
@@ -357,20 +357,21 @@ def counts_in_order(case: Case) -> Verdict:
 @claim("SU-20")
 def rappor_points(case: Case) -> Verdict:
     """Compare RAPPOR's five points with both estimators."""
-    drawn = readings()
-    drawn = drawn[(drawn["panel"] == "a") & (drawn["curve"] == "RAPPOR")]
+    figure = readings()
+    figure = figure[(figure["panel"] == "a") & (figure["curve"] == "RAPPOR")]
     p = rappor_flip_probability(USERS, EPS, DELTA, calibration="optimistic")
     fits = {}
     for name, factor in (("plain", 1.0), ("centred", 1.0), ("centred", math.sqrt(2))):
-        errors = [factor * math.sqrt(rappor_mse(USERS, d, p, estimator=name)) for d in drawn["max_value"]]
+        errors = [factor * math.sqrt(rappor_mse(USERS, d, p, estimator=name)) for d in figure["max_value"]]
         near = (
-            np.abs(np.array(errors) - drawn["reading"]) <= drawn["reading_error"] + 0.006 * drawn["reading"]
+            np.abs(np.array(errors) - figure["reading"])
+            <= figure["reading_error"] + 0.006 * figure["reading"]
         )
         fits[name if factor == 1 else f"sqrt 2 times {name}"] = int(near.sum())
-    known = max(fits["plain"], fits["centred"])
+    best = max(fits["plain"], fits["centred"])
     return Verdict(
-        ", ".join(f"{name}: {count} of {len(drawn)}" for name, count in fits.items()),
-        grade(strict=known == len(drawn), weak=max(fits.values()) == len(drawn)),
+        ", ".join(f"{name}: {count} of {len(figure)}" for name, count in fits.items()),
+        grade(strict=best == len(figure), weak=max(fits.values()) == len(figure)),
         "points within the reading error of the estimator's closed form at the published calibration",
         READING,
     )
@@ -483,18 +484,18 @@ def ikos_monotone(case: Case) -> Verdict:
 @claim("SU-31")
 def ikos_points(case: Case) -> Verdict:
     """Compare all points of IKOS with the figure's formula and with the proven formula."""
-    drawn = readings()
-    drawn = drawn[drawn["curve"] == "IKOS"]
+    figure = readings()
+    figure = figure[figure["curve"] == "IKOS"]
     fits = {}
     for form in ("figure", "worst_case"):
         bits = [
             ikos_shares(int(n), int(d), EPS, DELTA, form=form) * math.ceil(math.log2(n * d))
-            for n, d in zip(drawn["n"], drawn["max_value"], strict=True)
+            for n, d in zip(figure["n"], figure["max_value"], strict=True)
         ]
-        fits[form] = int((np.abs(np.array(bits) - drawn["reading"]) <= drawn["reading_error"]).sum())
+        fits[form] = int((np.abs(np.array(bits) - figure["reading"]) <= figure["reading_error"]).sum())
     return Verdict(
-        f"{fits['figure']} of {len(drawn)} by the lowest constant, {fits['worst_case']} by the proven formula",
-        grade(strict=fits["worst_case"] == len(drawn), weak=fits["figure"] == len(drawn)),
+        f"{fits['figure']} of {len(figure)} by the lowest constant, {fits['worst_case']} by the proven formula",
+        grade(strict=fits["worst_case"] == len(figure), weak=fits["figure"] == len(figure)),
         "no theorem is known for the lowest constant",
         READING,
     )
