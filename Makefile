@@ -107,7 +107,7 @@ test-changed: .venv/.installed-test .venv/.installed-learning  ## Run the tests 
 test-protocol: .venv/.installed-test  ## Run type checks and the tests of one protocol: NAME=solh
 	@$(BIN)/mypy
 	@$(SINGLE) $(BIN)/python -m pytest -rs -k "$(or $(NAME),$(error give NAME=the name of a protocol))" \
-	  tests/protocols tests/golden tests/accounting tests/pipeline/audit
+	  tests/protocols tests/golden tests/accounting tests/pipeline/audit tests/test_completeness.py tests/test_identities.py
 
 .PHONY: lint
 lint: .venv/.installed-test .venv/.installed-learning  ## Run linters and type checks
@@ -157,7 +157,7 @@ docs: .venv/.installed-docs $(NOTEBOOKS)  ## Build the documentation in results/
 
 .PHONY: golden
 golden: .venv/.installed-test  ## Write the golden table of answers, and list the changes for the changelog
-	@$(SINGLE) $(BIN)/python tools/golden_table.py $(if $(ONLY),--only $(ONLY)) $(if $(filter-out all,$(CORES)),--workers $(CORES))
+	@$(SINGLE) $(BIN)/python tools/golden_table.py $(ONLY:%=--only %) $(if $(filter-out all,$(CORES)),--workers $(CORES))
 
 # ---- cleaning ----------------------------------------------------------------------------------------------
 .PHONY: clean

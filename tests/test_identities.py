@@ -21,7 +21,10 @@ YEAR = re.compile(r"\b((?:19|20)\d\d)\b(?!\.\d)|arXiv (\d\d)\d\d\.\d{4,5}")
 def test_a_protocol_has_an_identity_that_agrees_with_its_class(kind, name):
     identity, protocol = identity_of(kind, name), get(kind, name)
     assert identity is not None, f"Write the identity of {name} into src/shuffledp/identities.toml."
-    assert identity.line == LINES.get(protocol.trust, "dotted")
+    line = LINES.get(protocol.trust, "dotted")
+    assert identity.line == line, (
+        f"Write the line {line} into the look of {name}: its trust is {protocol.trust}."
+    )
     assert (identity.year is None) == is_derived(protocol.source)
     if identity.year is not None:
         year = YEAR.search(protocol.source)

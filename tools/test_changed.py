@@ -23,7 +23,10 @@ MOST = 12
 """Largest number of test files."""
 MOST_NAMES = 4
 """Largest number of protocols that are looked up by name."""
-GUARDS = ("tests/test_source_rules.py", "tests/test_documents.py")
+GUARDS = (
+    *("tests/test_completeness.py", "tests/test_identities.py"),
+    *("tests/test_source_rules.py", "tests/test_documents.py"),
+)
 """Tests of rules that any change can break."""
 BY_NAME = ("tests/protocols", "tests/golden", "tests/pipeline/audit")
 """Folders of tests that have a case per protocol or paper."""

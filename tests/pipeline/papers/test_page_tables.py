@@ -17,7 +17,9 @@ def test_a_finding_links_to_its_figure(tmp_path):
     }
     index = tmp_path / "dump.json"
     index.write_text(json.dumps({"figures": [figure]}))
-    assert page_tables.findings(index).endswith("| Fig. 1 | `dump_fig1` | [Error](gallery/dump.md#fig1) | It falls. |")
+    assert page_tables.findings(index).endswith(
+        "| Fig. 1 | `dump_fig1` | [Error](gallery/dump.md#fig1) | It falls. |"
+    )
 
 
 def test_ratios_are_of_equal_points_and_accounting():
