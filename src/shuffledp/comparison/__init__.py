@@ -24,11 +24,9 @@ if TYPE_CHECKING:
         front as front,
         table as table,
     )
+    from shuffledp.comparison.simulated_ranges import SimulatedRanges as SimulatedRanges
     from shuffledp.comparison.simulating import Simulated as Simulated, simulate as simulate
-    from shuffledp.comparison.simulating_ranges import (
-        SimulatedRanges as SimulatedRanges,
-        simulate_ranges as simulate_ranges,
-    )
+    from shuffledp.comparison.simulating_ranges import simulate_ranges as simulate_ranges
     from shuffledp.userdata.counting import Counted as Counted, count_column as count_column
 else:
     __getattr__, __dir__ = door(__name__)

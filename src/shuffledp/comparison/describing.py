@@ -223,7 +223,7 @@ def _composed(
 
     Raises ValueError for options that these do not have.
     """
-    from shuffledp.comparison.count_trees import calibrate_tree
+    from shuffledp.comparison.best_trees import calibrate_tree
     from shuffledp.comparison.moment_clients import TwoSums
     from shuffledp.comparison.registry_record import Described
     from shuffledp.comparison.setting import setting_of

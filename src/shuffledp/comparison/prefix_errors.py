@@ -5,13 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from shuffledp.accounting.expected_errors.range_trees import UniformResponse
-from shuffledp.comparison.count_trees import (
-    HISTOGRAM_PROTOCOLS,
-    TREE_PROTOCOLS,
-    CountTree,
-    best_tree,
-    calibrate_tree,
-)
+from shuffledp.comparison.best_trees import best_tree, calibrate_tree
+from shuffledp.comparison.count_trees import HISTOGRAM_PROTOCOLS, TREE_PROTOCOLS, CountTree
 from shuffledp.numerics.argument_ranges import Delta, Eps, FromTwo, checked, one_of
 from shuffledp.populations.base import Fixed
 from shuffledp.protocols.base import ProtocolBase

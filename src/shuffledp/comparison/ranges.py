@@ -13,12 +13,8 @@ from typing import Any
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.range_trees import Tree, UniformResponse
-from shuffledp.comparison.count_trees import (
-    HISTOGRAM_PROTOCOLS,
-    TREE_PROTOCOLS,
-    CountTree,
-    best_tree,
-)
+from shuffledp.comparison.best_trees import best_tree
+from shuffledp.comparison.count_trees import HISTOGRAM_PROTOCOLS, TREE_PROTOCOLS, CountTree
 from shuffledp.comparison.prefix_errors import RESPONSE, response_errors
 from shuffledp.guarantees import Guarantee
 from shuffledp.numerics.argument_ranges import check_choice, check_count
