@@ -89,6 +89,7 @@ BROKEN = {
     "simulated at no variable": (PAPER, "repeats: 20", "repeats: 20\n    simulated_at: {ratte: [0.5]}", f"{COINS}.simulated_at:", "'ratte' is not a grid variable. Did you mean 'rate'?"),
     "simulated at no value": (PAPER, "repeats: 20", "repeats: 20\n    simulated_at: {rate: [0.7]}", f"{COINS}.simulated_at.rate:", "none of 0.7 is in the grid. Known: 0.1, 0.5."),
     "curves over each other": (PAPER, "    panels: rate\n", "", "config/experiments/demo.yaml: figures.fig1:", "'rate' has 2 values, which would be drawn over each other"),
+    "where picks several": (PAPER, "panels: rate", "where: {rate: [0.1, 0.5]}", "config/experiments/demo.yaml: figures.fig1.where.rate:", "[0.1, 0.5] is a list, and where takes one value. Known: 0.1, 0.5."),
     "where picks nothing": (PAPER, "panels: rate", "where: {rate: 0.2}", "config/experiments/demo.yaml: figures.fig1.where.rate:", "0.2 is not computed. Known: 0.1, 0.5."),
     "points with panels in a figure without": (PAPER, "panels: rate", "curves: rate\n    methods: [local]\n    points: {claims: readings, x: a, y: b, panels: c}", "config/experiments/demo.yaml: figures.fig1.points.panels:", "the figure has no panels"),
     "bad number format": (PAPER, "value: eps_local", "value: eps_local\n    format: '.4q'", "config/experiments/demo.yaml: tables.budgets.format:", "'.4q' is not a format"),

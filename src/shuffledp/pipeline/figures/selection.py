@@ -156,9 +156,8 @@ def _check_axes(entry: Fields, experiment: Experiment, place: str) -> None:
     for axis in [*axes, *where]:
         require(axis, sorted(values), f"{place}: {axis!r} is not a grid variable")
     for axis, value in where.items():
-        require(
-            value, values[axis], f"{place}.where.{axis}: {format_value(value)} is not computed", suggest=False
-        )
+        problem = "is a list, and where takes one value" if isinstance(value, list) else "is not computed"
+        require(value, values[axis], f"{place}.where.{axis}: {format_value(value)} {problem}", suggest=False)
     used = {"accounting"}.union(*(experiment.variables(experiment.methods[m]) for m in methods))
     used |= {"method"} if "rows" in entry else set()  # in a figure every method has curves of its own
     if all(len(experiment.methods[m].accounting or ()) == 1 for m in methods):
