@@ -24,8 +24,8 @@ _HARDLY, _LITTLE = 5e-3, 0.05
 def finite(*values: Any) -> NDArray[np.float64]:
     """Return all numbers that are no gaps (nan), in one list; raise ValueError if there is none."""
     parts = [*_parts(values)]
-    every: NDArray[np.float64] = np.concatenate(parts) if parts else np.array([])
-    numbers: NDArray[np.float64] = every[~np.isnan(every)]
+    all_numbers: NDArray[np.float64] = np.concatenate(parts) if parts else np.array([])
+    numbers: NDArray[np.float64] = all_numbers[~np.isnan(all_numbers)]
     if not numbers.size:
         raise ValueError("No point has a number.")
     return numbers
@@ -111,7 +111,7 @@ def _percentages(values: Any) -> NDArray[np.float64]:
 
 def series(values: Any, digits: int = DIGITS) -> str:
     """Return numbers in their order: "11, 14"."""
-    return ", ".join(number(one, digits) for one in finite(values))
+    return ", ".join(number(value, digits) for value in finite(values))
 
 
 def times(values: Any, digits: int = DIGITS) -> str:

@@ -73,12 +73,12 @@ class Query:
         if quantity not in data:
             raise ValueError(f"{where} has no {quantity!r}. Known: {', '.join(map(str, data))}.")
         if unknown := set(at) - {*data.dims, *data.attrs["variables"]}:
-            known = ", ".join(map(str, data.attrs["variables"]))
-            raise ValueError(f"{where} has no variable {', '.join(unknown)}. Known: {known}.")
+            choices = ", ".join(map(str, data.attrs["variables"]))
+            raise ValueError(f"{where} has no variable {', '.join(unknown)}. Known: {choices}.")
         values = data[quantity]
         if (values.isnull() & data[FEASIBLE].notnull()).any():
             raise MissingResults(f"{where} has no {quantity}")
-        fixed = {name: wanted for name, wanted in {**self.at, **at}.items() if name in values.dims}
+        fixed = {name: value for name, value in {**self.at, **at}.items() if name in values.dims}
         return select(values, **fixed)
 
     def available(self, quantity: str, methods: Iterable[str], **at: Any) -> dict[str, Array]:
@@ -115,15 +115,15 @@ class Query:
 
 def select(values: Array, /, **at: Any) -> Array:
     """Return the numbers at values of variables. Raise `MissingResults` if the grid lacks one, or if all are gaps."""
-    for name, wanted in at.items():
-        known = values[name].to_numpy()
-        numeric = isinstance(wanted, int | float) and np.issubdtype(known.dtype, np.number)
-        matches = np.isclose(known, wanted, rtol=SAME) if numeric else known == wanted
+    for name, value in at.items():
+        grid = values[name].to_numpy()
+        numeric = isinstance(value, int | float) and np.issubdtype(grid.dtype, np.number)
+        matches = np.isclose(grid, value, rtol=SAME) if numeric else grid == value
         if not np.any(matches):
-            raise MissingResults(f"needs the papers' grid: there is no {name} = {_text(wanted)}")
+            raise MissingResults(f"needs the papers' grid: there is no {name} = {_text(value)}")
         values = values.isel({name: int(np.argmax(matches))}, drop=True)
     if not values.notnull().any():
-        point = ", ".join(f"{name} = {_text(wanted)}" for name, wanted in at.items())
+        point = ", ".join(f"{name} = {_text(value)}" for name, value in at.items())
         raise MissingResults(f"needs the papers' grid: there is no number at {point}")
     return values
 
@@ -221,11 +221,11 @@ def pairs(first: Any, second: Any) -> tuple[Floats, Floats]:
     """Return the numbers of both sides at their common points. Raise `MissingResults` if there is none."""
     if isinstance(first, Array) and isinstance(second, Array):
         first, second = xr.broadcast(first, second)
-    left, right = np.broadcast_arrays(np.asarray(first, float), np.asarray(second, float))
-    both = ~(np.isnan(left) | np.isnan(right))
+    first_numbers, second_numbers = np.broadcast_arrays(np.asarray(first, float), np.asarray(second, float))
+    both = ~(np.isnan(first_numbers) | np.isnan(second_numbers))
     if not both.any():
         raise MissingResults("no point has results of both sides")
-    return left[both], right[both]
+    return first_numbers[both], second_numbers[both]
 
 
 def compare(lower: Any, upper: Any, tie: float = TIE) -> Points:
@@ -242,10 +242,10 @@ def mapped(function: Callable[..., float], *numbers: Any) -> Array:
     """Return a function of numbers point by point; a gap in one of them is a gap."""
 
     def over_points(*arrays: Floats) -> Floats:
-        every = np.broadcast_arrays(*arrays)
-        points = zip(*(array.flat for array in every), strict=True)
+        columns = np.broadcast_arrays(*arrays)
+        points = zip(*(array.flat for array in columns), strict=True)
         values = [math.nan if np.isnan(point).any() else function(*point) for point in points]
-        return np.array(values, float).reshape(every[0].shape)
+        return np.array(values, float).reshape(columns[0].shape)
 
     answers: Array = xr.apply_ufunc(over_points, *numbers)
     return answers

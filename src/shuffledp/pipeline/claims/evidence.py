@@ -33,11 +33,11 @@ class Evidence:
         the job of the claims would not depend on them.
         """
         experiment, accounting = str(at["experiment"]), str(at["accounting"])
-        known = results_read(self.paper).get(experiment, ())
-        if method not in known:
+        methods = results_read(self.paper).get(experiment, ())
+        if method not in methods:
             raise ValueError(
                 f"The claims read {self.paper}.{experiment}.{method}, which "
-                f"pipeline/papers/{self.paper}/results_read.py does not list. Known: {', '.join(known) or 'none'}."
+                f"pipeline/papers/{self.paper}/results_read.py does not list. Known: {', '.join(methods) or 'none'}."
             )
         key = (experiment, method, accounting)
         if key not in self._kept:

@@ -22,11 +22,11 @@ def erratum(case: Case, by: str, shown: Outcome | None) -> Verdict:
     one of its readings is inferred; otherwise the statement holds as printed.
     """
     outcome = shown or case.claim.expected
-    found = findings(case.claim.paper)
-    entries: dict[str, Entry] = {entry.id: entry for entry in (*found.errata, *found.notes)}
+    remarks = findings(case.claim.paper)
+    entries: dict[str, Entry] = {entry.id: entry for entry in (*remarks.errata, *remarks.notes)}
     if by not in entries:
         raise ValueError(f"{case.claim.id}: no erratum or note {by!r} about {case.claim.paper}.")
-    printed = by in {entry.id for entry in found.errata}
+    printed = by in {entry.id for entry in remarks.errata}
     if outcome == "open" or outcome not in (_BY_ERRATUM if printed else _BY_NOTE):
         raise ValueError(f"{case.claim.id}: {by} cannot make the claim {outcome!r}.")
     witness = entries[by].compute()

@@ -39,10 +39,10 @@ class Verdict:
 
 def combined(outcomes: Iterable[Outcome]) -> Outcome:
     """Return one outcome for several accountings or targets; "in part" if decided outcomes differ."""
-    every = set(outcomes)
-    if not every:
+    distinct = set(outcomes)
+    if not distinct:
         raise ValueError("There is no verdict to combine.")
-    tested = every - {"untestable"}
+    tested = distinct - {"untestable"}
     if not tested:
         return "untestable"
     return tested.pop() if len(tested) == 1 else "in part"

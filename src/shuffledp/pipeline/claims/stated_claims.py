@@ -106,8 +106,8 @@ def claims(paper: str) -> tuple[Claim, ...]:
 
     Raises ClaimError for a file that does not have the required form, and for a text or a function without the other.
     """
-    if paper not in (known := papers_with_claims()):
-        raise ClaimError(f"There are no claims of {paper!r}. Known: {', '.join(known)}.")
+    if paper not in (papers := papers_with_claims()):
+        raise ClaimError(f"There are no claims of {paper!r}. Known: {', '.join(papers)}.")
     for module in modules(paper, "_claims"):
         import_module(module)
     texts, rules = claim_texts(paper), catalogue(paper).rules
@@ -118,8 +118,8 @@ def claims(paper: str) -> tuple[Claim, ...]:
         raise ClaimError(
             f"{paper}/claims.yaml: an entry follows {', '.join(unknown)}, which no function decides."
         )
-    every = (Claim(**dict(text), paper=paper, **_decision(rules, text.id)) for text in texts)
-    return tuple(sorted(every, key=attrgetter("kind", "id")))
+    all_claims = (Claim(**dict(text), paper=paper, **_decision(rules, text.id)) for text in texts)
+    return tuple(sorted(all_claims, key=attrgetter("kind", "id")))
 
 
 def _decision(rules: Mapping[str, tuple[Rule, Mapping[str, Any]]], id: str) -> dict[str, Any]:

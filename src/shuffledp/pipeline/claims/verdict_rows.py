@@ -43,8 +43,10 @@ def rows(claim: Claim, evidence: Evidence, effort: Any, scale: str) -> Iterator[
         for accounting in claim.accountings
         for target in claim.targets
     }
-    counted = [one.verdict for (accounting, _), one in verdicts.items() if accounting not in ABRIDGED]
-    overall = combined(counted or [one.verdict for one in verdicts.values()])
+    unabridged = [
+        judged_case.verdict for (accounting, _), judged_case in verdicts.items() if accounting not in ABRIDGED
+    ]
+    overall = combined(unabridged or [judged_case.verdict for judged_case in verdicts.values()])
     for (accounting, target), verdict in verdicts.items():
         yield {
             **{name: getattr(claim, name) for name in _OF_CLAIM},

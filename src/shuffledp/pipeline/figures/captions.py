@@ -195,10 +195,10 @@ class Values:
         return self._combined(other, operator.mul, "*")
 
     def __rsub__(self, other: float) -> Values:
-        return self._combined(other, lambda one, two: two - one, "subtracted from")
+        return self._combined(other, lambda first, second: second - first, "subtracted from")
 
     def __rtruediv__(self, other: float) -> Values:
-        return self._combined(other, lambda one, two: two / one, "dividing")
+        return self._combined(other, lambda first, second: second / first, "dividing")
 
     def __pow__(self, exponent: float) -> Values:
         return self._combined(exponent, operator.pow, "**")
@@ -220,19 +220,19 @@ class Values:
         array, name = (
             (other.array, other.asked) if isinstance(other, Values) else (Array(other), f"{other:g}")
         )
-        known = self.array.notnull() & array.notnull()
-        if not known.any():
+        common = self.array.notnull() & array.notnull()
+        if not common.any():
             raise CaptionError(f"{self.asked} and {name}: no point is in both.")
         combined = by(self.array, array)
-        asked = f"{self.asked} {sign} {name}"
-        if (known & ~np.isfinite(combined)).any():
-            raise CaptionError(f"{asked}: not finite at every point.")
-        return replace(self, array=combined, asked=asked)
+        question = f"{self.asked} {sign} {name}"
+        if (common & ~np.isfinite(combined)).any():
+            raise CaptionError(f"{question}: not finite at every point.")
+        return replace(self, array=combined, asked=question)
 
     def _check(self, variable: str) -> None:
         if variable not in self.variables:
-            known = ", ".join(self.variables) or "none"
-            raise CaptionError(f"{self.asked}: no variable {variable!r}. Known: {known}.")
+            choices = ", ".join(self.variables) or "none"
+            raise CaptionError(f"{self.asked}: no variable {variable!r}. Known: {choices}.")
 
     def _value_at(self, variable: str, place: Any) -> Any:
         if variable not in self.array.coords:
@@ -280,8 +280,8 @@ class Numbers:
 
     def questions(self) -> dict[str, Any]:
         """Return the functions of a template, by name."""
-        own = "methods drawn value ratio printed_over share_better lead lowest leaders growth least greatest choices"
-        return {name: getattr(self, name) for name in own.split()}
+        names = "methods drawn value ratio printed_over share_better lead lowest leaders growth least greatest choices"
+        return {name: getattr(self, name) for name in names.split()}
 
     @cached_property
     def _query(self) -> Query:
@@ -325,13 +325,13 @@ class Numbers:
 
     def value(self, method: str, **at: Any) -> Values:
         """Return the numbers of a method, at all points or at the given values of variables."""
-        asked = f"value({', '.join(filter(None, [repr(method), _arguments(at)]))})"
+        question = f"value({', '.join(filter(None, [repr(method), _arguments(at)]))})"
         try:
             array = self._query(_NUMBER, method, **at)
         except MissingResults as missing:
-            raise CaptionError(f"{asked}: the drawing has no such numbers: {missing}.") from None
+            raise CaptionError(f"{question}: the drawing has no such numbers: {missing}.") from None
         fixed = {name: value for name, value in {**self._query.at, **at}.items() if name in self._variables}
-        return Values(_without_accounting(array).assign_coords(fixed), asked)
+        return Values(_without_accounting(array).assign_coords(fixed), question)
 
     def ratio(self, method: str, other: str, **at: Any) -> Values:
         """Return the ratios of a method's numbers to another method's numbers, at their common points."""
@@ -415,9 +415,9 @@ class ClaimRows:
 
     def column(self, name: str, **where: Any) -> Values:
         """Return the numbers of a column in the rows with the given entries; rows without a number are gaps."""
-        asked = f"column({', '.join(filter(None, [repr(name), _arguments(where)]))})"
+        question = f"column({', '.join(filter(None, [repr(name), _arguments(where)]))})"
         numbers = pd.to_numeric(self._at(where)[self._known(name)], errors="coerce").astype(float)
-        return Values(Array(numbers, {"row": numbers.index}, ["row"]), asked, "entries")
+        return Values(Array(numbers, {"row": numbers.index}, ["row"]), question, "entries")
 
     def rows_with(self, **where: Any) -> Points:
         """Count the rows with the given entries among all rows."""
@@ -445,12 +445,12 @@ class ClaimRows:
 
 def how_drawn(*, both: bool, simulated: bool, closed: bool = True) -> str:
     """Describe how to read the lines and markers of curves."""
-    said = [DRAWN_TWICE] if both else []
+    sentences = [DRAWN_TWICE] if both else []
     if simulated:
-        said.append("Filled markers are simulated means with one standard error.")
+        sentences.append("Filled markers are simulated means with one standard error.")
     if not closed:
-        said.append("Lines of methods without a closed form join simulated means.")
-    return " ".join(said)
+        sentences.append("Lines of methods without a closed form join simulated means.")
+    return " ".join(sentences)
 
 
 def said(text: str) -> str:
@@ -477,8 +477,8 @@ def render(path: Path, names: Fields) -> str:
 def plain_caption(title: str, facts: Mapping[str, str]) -> str:
     """Return the caption of a drawing without a template: its title, and the origin of its numbers."""
     heading = title if len(title) <= LONGEST_FINDING else f"{title[: LONGEST_FINDING - 2]} …"
-    said = "; ".join(f"{name}: {text}" for name, text in facts.items() if name in PLAIN_FACTS)
-    return f"{as_it_stands(heading)}\n\n{as_it_stands(said)}.\n"
+    fact_text = "; ".join(f"{name}: {text}" for name, text in facts.items() if name in PLAIN_FACTS)
+    return f"{as_it_stands(heading)}\n\n{as_it_stands(fact_text)}.\n"
 
 
 def as_it_stands(text: str) -> str:
@@ -531,7 +531,7 @@ def _plain(text: str) -> str:
 
 def _line_of_finding(text: str) -> int:
     """Return the number of the template's first line of text, after statements and comments of Jinja."""
-    silent = re.sub(r"\{%.*?%\}|\{#.*?#\}", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
+    silent = re.sub(r"\{%.*?%\}|\{#.*?#\}", lambda match: "\n" * match[0].count("\n"), text, flags=re.DOTALL)
     lines = (number for number, line in enumerate(silent.splitlines(), start=1) if line.strip())
     return next(lines, 1)
 

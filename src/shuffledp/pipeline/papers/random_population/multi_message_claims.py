@@ -53,14 +53,17 @@ def _ratios(case: Case) -> list[Array]:
 @claim("RP-35")
 def expected_against_union(case: Case) -> Verdict:
     """Judge the reduction by MULTI-EXPECTED against MULTI-UNION within a range of budgets."""
-    stated, at = 0.4, (0.05, 0.1, 0.2, 0.3)
+    paper_fraction, at = 0.4, (0.05, 0.1, 0.2, 0.3)
     inside = [ratio.sel(eps=[eps for eps in at if eps in ratio["eps"]]) for ratio in _ratios(case)]
     if not any(ratio.size for ratio in inside):
         raise MissingResults("needs the papers' grid: none of the budgets is in the run")
     return Verdict(
         f"{times(inside)} the error",
-        near(1 - float(finite(inside).mean()), stated, POINTS),
-        f"MULTI-EXPECTED over MULTI-UNION at eps_c {', '.join(f'{e:g}' for e in at)}, where {1 - stated:g} is stated",
+        near(1 - float(finite(inside).mean()), paper_fraction, POINTS),
+        (
+            f"MULTI-EXPECTED over MULTI-UNION at eps_c {', '.join(f'{e:g}' for e in at)}, where "
+            f"{1 - paper_fraction:g} is stated"
+        ),
     )
 
 
@@ -131,15 +134,15 @@ def geometric_against_gaussian(case: Case) -> Verdict:
 @claim("RP-39")
 def shares_suffice(case: Case) -> Verdict:
     """Check for every number of users that the stated number of shares is at least the proven number."""
-    stated, enough = [], []
+    paper_shares, enough = [], []
     for eps in (EPS[0], EPS[-1]):
         for order in (2**14, 2**16, 2**20, 2**26):
             sigma = security_bits(eps, DELTA / 2)
-            stated.append(share_count(sigma, order, form="printed"))
+            paper_shares.append(share_count(sigma, order, form="printed"))
             enough.append(max(share_count(sigma, order, n) for n in (*range(2, 64), *_SHARES_LISTED)))
-    sufficient = all(a >= b for a, b in zip(stated, enough, strict=True))
+    sufficient = all(a >= b for a, b in zip(paper_shares, enough, strict=True))
     return Verdict(
-        f"{span(stated)} stated, {span(enough)} enough",
+        f"{span(paper_shares)} stated, {span(enough)} enough",
         sufficient,
         "for groups of 14 to 26 bits, from two users on",
     )

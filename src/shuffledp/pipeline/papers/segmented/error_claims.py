@@ -80,13 +80,13 @@ def gain(case: Case) -> Verdict:
 @claim("SE-03", rivals=["subset_local", "subset_shuffled"])
 def gain_of_each(case: Case, rivals: Names) -> Verdict:
     """Check in every panel that each rival's error is reduced by more than a given share."""
-    stated, ours = 0.5, errors(case, OURS, split=FIRST_SPLIT)
+    paper_share, ours = 0.5, errors(case, OURS, split=FIRST_SPLIT)
     gains = {method: finite(1 - ours / errors(case, method, split=FIRST_SPLIT)) for method in rivals}
-    more = share(finite(gains.values()) > stated)
+    larger = share(finite(gains.values()) > paper_share)
     return Verdict(
         "; ".join(f"{NAMES[method]} {percents(values)}" for method, values in gains.items()),
-        more,
-        f"more than {percent(stated)} at {more}",
+        larger,
+        f"more than {percent(paper_share)} at {larger}",
     )
 
 
@@ -174,8 +174,8 @@ def total_messages(case: Case) -> Verdict:
     """Check that n m_1 hardly depends on n."""
     users = (5000, 50_000)
     blankets = panels(case, "parameters.blankets", "balls_into_bins", split=FIRST_SPLIT)
-    few, many = (finite(select(blankets, n=n) * n) for n in users)
-    totals = [*zip(few, many, strict=True)]
+    small_totals, large_totals = (finite(select(blankets, n=n) * n) for n in users)
+    totals = [*zip(small_totals, large_totals, strict=True)]
     slopes = [slope(users, both) for both in totals]
     return Verdict(
         f"exponents {span(slopes)}",
