@@ -154,7 +154,8 @@ def compare(
     if csv_out != DASH:
         data_users = 0 if own_data is None else own_data.users
         users_words = f"--population {population}" if population else f"--users {options.users or data_users}"
-        users_words += f" --dropout {options.dropout!r}" * bool(options.dropout)
+        if options.dropout:
+            users_words += f" --dropout {options.dropout!r}"
         domain = (
             f"{users_words} {_domain_words(settled.task, options, counts, arguments['values'], values_file)}"
         )
@@ -286,7 +287,9 @@ def _check(kind: str, options: Options) -> None:
             raise ValueError(
                 "Sets of --data need --column (lists, or texts with a --separator) or --user and --item."
             )
-    elif data is None and (named := columns or options.given("values", "bins") or ["other"] * options.other):
+    elif data is None and (
+        named := columns or options.given("values", "bins") or (["other"] if options.other else [])
+    ):
         raise ValueError(f"--{named[0]} needs --data.")
     elif data is not None and columns not in (["column"], ["column", "user"]):
         surplus = [name for name in columns if name not in ("column", "user")]
@@ -431,10 +434,8 @@ def _show(
     if as_json:
         written: Any = [row.as_dict() for row in rows]
         if not rows_only:
-            best_dict, loosen_dict = (
-                best and best.as_dict() | {"privacy": _claim(rows, best, options)},
-                loosen and asdict(loosen),
-            )
+            best_dict = best and best.as_dict() | {"privacy": _claim(rows, best, options)}
+            loosen_dict = loosen and asdict(loosen)
             written = {"recommendation": best_dict, "loosen": loosen_dict, "rows": written}
         click.echo(json.dumps(written, indent=2, allow_nan=False))
     else:
@@ -473,7 +474,7 @@ def _places(kind: str, own_data: Own | None) -> str:
     """Return a line on the values of the client if they are places in a list that was found in the data."""
     if kind != "frequency" or own_data is None or own_data.values == tuple(range(len(own_data.values))):
         return ""
-    some = ", ".join(map(str, own_data.values[:5])) + ", .." * (len(own_data.values) > 5)
+    some = ", ".join(map(str, own_data.values[:5])) + (", .." if len(own_data.values) > 5 else "")
     return (
         f"The client's value is the place in this list, from 0 on: {some}.\n"
         "With --values-file, the client takes the value itself.\n"
@@ -494,7 +495,7 @@ def _domain_words(
             if file
             else [word for value in values for word in ("--values", value)]
         )
-        return join([*named, *["--other"] * options.other])
+        return join([*named, *(["--other"] if options.other else [])])
     if options.bins is not None:
         return join(["--bins", options.bins])
     if options.data is None or options.max_value is None:
@@ -515,13 +516,12 @@ def _client_command(protocol: str, options: Options, domain: str) -> str | None:
     kind = options.task.kind
     if get(kind, protocol).client is ProtocolBase.client:
         return None
-    words = [
-        "shuffledp client",
-        protocol,
-        domain,
-        *[f"--rounds {options.rounds}"] * (options.rounds > 1),
-    ]
+    words = ["shuffledp client", protocol, domain]
+    if options.rounds > 1:
+        words.append(f"--rounds {options.rounds}")
     words += [f"--eps {options.eps!r}", f"--delta {options.delta!r}"]
-    words += [f"--neighbors {options.neighbours}"] * (options.neighbours != "replace_one")
-    words += [f"--accounting {options.accounting}"] * (options.accounting is not None)
+    if options.neighbours != "replace_one":
+        words.append(f"--neighbors {options.neighbours}")
+    if options.accounting is not None:
+        words.append(f"--accounting {options.accounting}")
     return " ".join([*words, "-o client"])

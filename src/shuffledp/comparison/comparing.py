@@ -446,7 +446,8 @@ def _of_single(once: ProtocolBase, where: Setting) -> dict[str, Any]:
     """Return the fields of a row for several releases, for a single release."""
     profile = once.privacy_profile()
     spent = spent_epsilon(profile, where.budget)
-    status = "point" if profile is None else "exact" if profile.kind == "exact" else "upper"
+    kind = "upper" if profile is None or profile.kind != "exact" else "exact"
+    status = "point" if profile is None else kind
     return {
         "eps_one_round": spent,
         "eps_all_rounds": spent,

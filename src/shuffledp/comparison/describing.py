@@ -203,7 +203,7 @@ def client(
     for remark in () if content is None else _remarks(content, arguments["users"]):
         click.echo(f"Warning: {remark}", err=True)
     programs = description.protocol.client()
-    users_option = " --users N" * (not programs.one_message)
+    users_option = "" if programs.one_message else " --users N"
     mixes = (
         "samples or adds messages, and permutes them"
         if programs.shuffler
@@ -304,10 +304,8 @@ def _domain(
     from shuffledp.userdata.bins import Bins
     from shuffledp.userdata.counting import OTHER, Listed, steps_of
 
-    sizes, most = (
-        [name for name in ("domain_size", "max_value") if arguments[name] is not None],
-        arguments["max_value"],
-    )
+    sizes = [name for name in ("domain_size", "max_value") if arguments[name] is not None]
+    most = arguments["max_value"]
     if sum((content is not None, names is not None, bins is not None, bool(sizes))) > 1:
         raise ValueError(
             "Give one of --domain-size, --values, --values-file, --bins, --max-value and --counts, not several."

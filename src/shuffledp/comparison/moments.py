@@ -133,12 +133,7 @@ def moment_table(rows: Sequence[MomentRow]) -> str:
                 f"{row.protocol:<22}{widths}{row.messages_per_user:>10.4g}  {row.guarantee:<10}{row.trust}"
             )
     left_out = [row for row in rows if row.status != "ok"]
-    return "\n".join(
-        [
-            *lines,
-            "",
-            _NOTE,
-            *["", "Left out:"] * bool(left_out),
-            *(f"  {r.protocol}: {r.reason}" for r in left_out),
-        ]
-    )
+    lines += ["", _NOTE]
+    if left_out:
+        lines += ["", "Left out:", *(f"  {row.protocol}: {row.reason}" for row in left_out)]
+    return "\n".join(lines)

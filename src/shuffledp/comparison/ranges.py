@@ -101,12 +101,7 @@ def range_table(rows: Sequence[RangeRow]) -> str:
             sent = f"{row.messages_per_user:>10.4g}  {row.guarantee:<10}{row.trust}"
             lines.append(f"{row.protocol:<18}{tree:<{wide}}{errors}{sent}")
     left_out = [row for row in rows if row.status != "ok"]
-    return "\n".join(
-        [
-            *lines,
-            "",
-            _NOTE,
-            *["", "Left out:"] * bool(left_out),
-            *(f"  {r.protocol}: {r.reason}" for r in left_out),
-        ]
-    )
+    lines += ["", _NOTE]
+    if left_out:
+        lines += ["", "Left out:", *(f"  {row.protocol}: {row.reason}" for row in left_out)]
+    return "\n".join(lines)

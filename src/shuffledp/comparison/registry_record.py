@@ -292,10 +292,8 @@ def utility(description: Described) -> str:
     """Return a sentence about the expected error."""
     if description.mse is None:
         return "The expected error has no closed form."
-    what, error_conditions = (
-        ERROR_OF[description.where.task.kind][0],
-        conditions(description.where, description.protocol)["mse"],
-    )
+    what = ERROR_OF[description.where.task.kind][0]
+    error_conditions = conditions(description.where, description.protocol)["mse"]
     return (
         f"Expected mean squared error of {what}: {error_conditions.text(description.mse, 6)}, "
         f"{error_conditions.clause}."

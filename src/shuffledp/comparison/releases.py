@@ -190,9 +190,8 @@ def _calibrated(once: ProtocolBase, where: Setting, accounting: str, options: Ma
         return _by_pure_budgets(once, where, accounting, options)
     several = accounting == "printed" and len(once.accountings) > 1
     point = several or once.privacy_profile() is None
-    search = (_PointSearch if point else _ShareSearch if once.laplace_error else _ReleaseSearch)(
-        type(once), where, accounting, options
-    )
+    by_profile = _ShareSearch if once.laplace_error else _ReleaseSearch
+    search = (_PointSearch if point else by_profile)(type(once), where, accounting, options)
     best: tuple[tuple[float, float], ProtocolBase, PrivacyProfile] | None = None
     refused: Infeasible | None = None
     for part in search.parts:

@@ -355,7 +355,9 @@ def _cell(value: Any) -> Any:
         return "unknown" if math.isnan(value) else repr(value)
     if isinstance(value, Mapping):
         return "; ".join(f"{name}={number}" for name, number in value.items())
-    return cell(value) if isinstance(value, str) else "" if value is None else value
+    if isinstance(value, str):
+        return cell(value)
+    return "" if value is None else value
 
 
 # -- a table for a terminal ---------------------------------------------------------------------------------------
@@ -383,7 +385,9 @@ def whole_text(bound: float) -> str:
 def _eps(row: Compared, name: str) -> str:
     """Return an upper bound on eps with six decimal places."""
     value = getattr(row, name)
-    return _number(row, name, 4 if value is None or value >= 0.1 else 3 if value >= 0.01 else 2)
+    if value is None or value >= 0.1:
+        return _number(row, name, 4)
+    return _number(row, name, 3 if value >= 0.01 else 2)
 
 
 def _slack(row: Compared, name: str) -> str:

@@ -286,9 +286,9 @@ def check_dropout(where: Setting, protocol: ProtocolBase) -> None:
 
 def conditions(where: Setting, protocol: ProtocolBase) -> dict[str, Conditions]:
     """Return the conditions of the numbers of a row, by the names of its fields."""
-    who_kind: Who = (
-        "counted" if where.counted else "planned" if isinstance(where.population, Fixed) else "mean"
-    )
+    who_kind: Who = "planned" if isinstance(where.population, Fixed) else "mean"
+    if where.counted:
+        who_kind = "counted"
     usual = Conditions(
         1 + float(where.population.mean), who_kind, "equal shares" if where.assumed else "given", "nearest"
     )

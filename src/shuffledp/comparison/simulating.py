@@ -288,10 +288,8 @@ def simulate(options: BatchOptions) -> Simulated:
         )
     participants = where.participants(np.array([users]), counts[None])
     estimates = protocol.simulate(participants, rng)
-    squared, laws = (
-        protocol.expectation("squared_error", participants),
-        laws_of(protocol, participants, np.ones(1)),
-    )
+    squared = protocol.expectation("squared_error", participants)
+    laws = laws_of(protocol, participants, np.ones(1))
     if squared is None:
         batches = where.participants(np.full(_REPEATS, users), np.tile(counts, (_REPEATS, 1)))
         errors = np.asarray(protocol.simulate(batches, rng) - batches.truth, float).reshape(_REPEATS, -1)

@@ -236,11 +236,9 @@ def search_coarse(
     if state is None:
         current, trust, iteration = start, _TRUST, 0
     else:
-        current, trust, iteration = (
-            CoarseDesign.from_dict(state["design"]),
-            float(state["trust"]),
-            int(state["iteration"]),
-        )
+        current = CoarseDesign.from_dict(state["design"])
+        trust = float(state["trust"])
+        iteration = int(state["iteration"])
         if current.with_noise(start.rates, start.centers) != start:
             raise ValueError("state must belong to the same setting, but its design differs.")
     pairs = all_pairs(start.max_value)
@@ -288,10 +286,9 @@ def polished_design(
             trust /= 2
 
     def scaled(minus: float) -> CoarseDesign:
-        rates, centers = (
-            np.array(design.rates),
-            np.array(design.centers),
-        )  # to the last digit those of the joint law
+        # to the last digit those of the joint law
+        rates = np.array(design.rates)
+        centers = np.array(design.centers)
         centers[1:-1] = np.array(look.design.centers)[1:-1] * math.exp(-minus)
         # Larger centers do not help if the probability of no draw of an atom is too large.
         rates[1:-1] = np.minimum(np.array(look.design.rates)[1:-1] * math.exp(-minus / 4), MOST_RATE)

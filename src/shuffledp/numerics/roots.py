@@ -54,10 +54,9 @@ def root_below(
     x = guess if low < guess < high else _between(low, high)
     previous: tuple[float, float] | None = None
     flat = 0
-    reach, seen_sides = (
-        near,
-        [False, False],
-    )  # whether there was a point on the left of the root, on the right
+    # whether there was a point on the left of the root, on the right
+    reach = near
+    seen_sides = [False, False]
 
     def inside() -> float:
         nonlocal reach

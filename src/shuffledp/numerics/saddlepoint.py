@@ -70,11 +70,9 @@ class Term:
         remaining = np.where(pole, 1.0, remaining)
         log = np.log1p(self.rate * np.where(pole, 0.0, grown)) / self.rate
         first = self.mean * (1 - self.rate) / remaining * self.scale
-        value, slope, curvature = (
-            self.mean * (log - exponent),
-            first * grown,
-            first * self.scale * (1 + grown) / remaining,
-        )
+        value = self.mean * (log - exponent)
+        slope = first * grown
+        curvature = first * self.scale * (1 + grown) / remaining
         return np.where(pole, np.inf, value), np.where(pole, np.inf, slope), np.where(pole, np.inf, curvature)
 
     def likeliest_end(self) -> tuple[Floats, Floats]:

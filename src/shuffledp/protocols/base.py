@@ -137,10 +137,8 @@ class ProtocolBase(Simulation):
     @final
     def write_client(self, client: Client, folder: str | Path, about: Mapping[str, Any]) -> None:
         """Write the programs of a client of this protocol, see `export_client`."""
-        local, listed = (
-            self.local_epsilon(),
-            getattr(self, "population", None) is None and "dropout" not in about,
-        )
+        local = self.local_epsilon()
+        listed = getattr(self, "population", None) is None and "dropout" not in about
         facts = {
             "protocol": self.name,
             "task": self.task_kind,

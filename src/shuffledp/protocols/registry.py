@@ -218,10 +218,8 @@ def _hint(task_kind: str, text: str) -> str:
         for variant, option in identity.variants.items() if identity is not None else ():
             if _joined(variant) == searched:
                 return f" It is {name} with `{option}`, an option of methods in experiments."
-    begin, hold = (
-        [name for name in names if name.startswith(searched)],
-        [name for name in names if searched in name],
-    )
+    begin = [name for name in names if name.startswith(searched)]
+    hold = [name for name in names if searched in name]
     owners = {_joined(each): name for name in reversed(names) for each in names_of(task_kind, name)}
     close = begin or hold or [owners[each] for each in get_close_matches(searched, owners, n=3)]
     listed = " or ".join(map(repr, dict.fromkeys(close[:3])))

@@ -348,7 +348,8 @@ def _transformed(losses: _Losses, eps: float, pairs: int, theta: float, *, fine:
     # A grid adds at most step^2 / 4 to the variance of each of the 2 s terms, step^2 / 6 on average. Few outcomes may
     # be close to the kink of the integrand, and at eps = 0 equal counts are on it. Then the error is of first order.
     step = math.sqrt(6 * _GRID_ERROR / pairs) / (1 + theta) / (10 if fine else 1)
-    step = min(step, (1e-4 if eps == 0 else 2e-3 if fine else 0.02) * spread)
+    share = 2e-3 if fine else 0.02
+    step = min(step, (1e-4 if eps == 0 else share) * spread)
     if eps > 0:
         step = eps / math.ceil(eps / step)  # delta at a point of the grid
     reach, outside = _reach(losses, pairs, theta, step)

@@ -561,10 +561,9 @@ def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float, f
     """Return lower and upper bounds on the divergence, the mass of its terms, and the error of the transforms."""
     from scipy.signal import fftconvolve  # slow to import, and seldom needed
 
-    finite_parts, sure = (
-        [],
-        0.0,
-    )  # sure: log of the chance that no factor has shown an outcome that Q never has
+    # sure: log of the chance that no factor has shown an outcome that Q never has
+    finite_parts = []
+    sure = 0.0
     for p, q in parts:
         both = (p > 0) & (q > 0)
         finite_parts.append((p[both], np.log(p[both] / q[both])))

@@ -206,10 +206,8 @@ def noise_law(laws: Mapping[str, Noise], protocol: ProtocolBase) -> Noise:
 
 def _geometric_noise(half: float, share: float, turn: int) -> Block:
     """Return the law with weights ``left^(turn - z)`` below the mode `turn` and ``right^(z - turn)`` from there."""
-    left_ratio, right_ratio = (
-        max((math.exp(-half) - (1 - share)) / share, 0.0),
-        share / (math.exp(half) - 1 + share),
-    )
+    left_ratio = max((math.exp(-half) - (1 - share)) / share, 0.0)
+    right_ratio = share / (math.exp(half) - 1 + share)
     down = left_ratio ** np.arange(turn, 0, -1, dtype=float)
     up = right_ratio ** np.arange(math.ceil(math.log(TAIL) / math.log(right_ratio)) + 1, dtype=float)
     total = float(down.sum()) + 1 / (1 - right_ratio)

@@ -181,11 +181,9 @@ def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
     bins = [(u * value + v) % q % b for value in range(min(protocol.domain_size, 3))]
 
     def classify_messages(payload: NDArray[Any]) -> NDArray[np.int64]:
-        first, second, bin_of_message = (
-            payload[:, 1] % b,
-            (payload[:, 0] + payload[:, 1]) % q % b,
-            payload[:, 2],
-        )
+        first = payload[:, 1] % b
+        second = (payload[:, 0] + payload[:, 1]) % q % b
+        bin_of_message = payload[:, 2]
         return _pair_kinds(np.column_stack([first == bin_of_message, second == bin_of_message]))
 
     def law(bin_of_message: NDArray[np.int64]) -> dict[tuple[int, ...], float]:

@@ -216,10 +216,8 @@ def presence(
 
 def flipped_bits(protocol: FlippedBits, population: Law, level: int, eps: float) -> Measured:
     """Return delta of two values' bits; others hold a third value, or the second value if only one bit is sent."""
-    p, noise = (
-        protocol.flip_probability,
-        binomial_counts(number_of(population) - 1, protocol.flip_probability),
-    )
+    p = protocol.flip_probability
+    noise = binomial_counts(number_of(population) - 1, protocol.flip_probability)
     if protocol.domain_size == 2:
         return Measured(largest(pairs.of_one_count(noise, 1 - p, p, eps)), "lower", BINARY)
     return Measured(pairs.of_two_counts(noise, 1 - p, p, eps), "lower", TWO)

@@ -158,9 +158,9 @@ def _set_view(
 
     whole = all(rates[level] == 1 for level, n in enumerate(sizes) if n > 0)
     is_cut = math.prod(math.comb(n + len(sets) - 1, n) for n in sizes) > _MOST_OTHERS
-    left_out = ["two items counted"] * (len(items) < d) + ["some data sets of the other users"] * (
-        is_cut and not whole
-    )
+    left_out = ["two items counted"] if len(items) < d else []
+    if is_cut and not whole:
+        left_out.append("some data sets of the other users")
     return ProductView(
         inputs=tuple(inputs),
         eps=eps[0],

@@ -39,7 +39,9 @@ def _inputs(task: Vectors) -> tuple[tuple[float, ...], ...]:
 
 
 def _edges(clip: float, reports: int) -> NDArray[np.float64]:
-    return np.linspace(-clip, clip, 5 if reports <= _FEW else 3 if reports <= _SOME else 2)
+    if reports <= _FEW:
+        return np.linspace(-clip, clip, 5)
+    return np.linspace(-clip, clip, 3 if reports <= _SOME else 2)
 
 
 def _below(x: float, scale: float) -> float:

@@ -110,10 +110,8 @@ def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = ""
     ]
     needs = r"% needs \usepackage{tabularray} and \UseTblrLibrary{booktabs}"
     if width > _UPRIGHT:
-        needs, table = (
-            f"{needs}, and the package pdflscape",
-            [r"\begin{landscape}", *table, r"\end{landscape}"],
-        )
+        needs = f"{needs}, and the package pdflscape"
+        table = [r"\begin{landscape}", *table, r"\end{landscape}"]
     return "\n".join([needs, *table, ""])
 
 

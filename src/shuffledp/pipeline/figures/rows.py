@@ -98,11 +98,9 @@ def draw_years(table: pd.DataFrame) -> Figure:
     first = ~protocols["year"].duplicated()
     years = [str(year) if new else "" for year, new in zip(protocols["year"], first, strict=True)]
     figure, ax = _rows_of(protocols["label"], f"squared error ({task}, {setting})")
-    place, permutes, best = (
-        protocols.index.to_series(),
-        protocols["trust"] == TRUST["shuffler"],
-        protocols["running_best"] == "yes",
-    )
+    place = protocols.index.to_series()
+    permutes = protocols["trust"] == TRUST["shuffler"]
+    best = protocols["running_best"] == "yes"
     _dots(ax, protocols["error"][permutes & ~best], place[permutes & ~best], "white", BLUE)
     _dots(ax, protocols["error"][~permutes], place[~permutes], "white", GOLD, marker="s")
     _dots(ax, protocols["error"][best], place[best], BLUE, BLUE)
@@ -132,12 +130,10 @@ def draw_years(table: pd.DataFrame) -> Figure:
 def draw_robustness(table: pd.DataFrame) -> Figure:
     """Draw the claimed eps, and the proven eps if users drop out or collude, with a line above each task."""
     figure, ax = _rows_of(table["label"], "central privacy budget eps (nats)")
-    place, claimed, dropped, colluding = (
-        table.index.to_series(),
-        table["eps"],
-        table["eps_dropped"],
-        table["eps_colluding"],
-    )
+    place = table.index.to_series()
+    claimed = table["eps"]
+    dropped = table["eps_dropped"]
+    colluding = table["eps_colluding"]
     finite = pd.concat([column[np.isfinite(column)] for column in (claimed, dropped, colluding)])
     low, high = 0.97 * finite.min(), 1.12 * finite.max()
     ax.set(xscale="linear", xlim=(low, high))

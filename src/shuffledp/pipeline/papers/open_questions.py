@@ -78,13 +78,9 @@ def _small_balls(full: bool) -> Iterator[Question]:
         ("OQ-2", 3, 1, (2, 4), (0.5, 4.0), *((2000, 500) if full else (40, 20))),
         ("OQ-3", 3, 2, (2,), (1.0, 4.0), *((120, 60) if full else (3, 1))),
     ):
-        place = (
-            "on a line"
-            if dimension == 1
-            else "in a plane, which contains any three places"
-            if users == 2
-            else "in a plane"
-        )
+        place = "on a line" if dimension == 1 else "in a plane"
+        if dimension > 1 and users == 2:
+            place += ", which contains any three places"
         seed = f"open questions, {key}"
 
         yield Question(

@@ -51,6 +51,9 @@ def _looked(rows: Sequence[Row]) -> Row:
     audited = [row for row in rows if row["status"] not in ("not audited", "infeasible")]
     tight = min((row for row in audited if row["slack"]), key=lambda row: float(row["slack"]), default=None)
     slack = float(tight["slack"]) if tight else 0.0
+    least = f"{slack:.4g}" if tight else ""
+    if slack >= 1e4:
+        least = "above 10,000"
     error = max(
         (float(row["error"]) / float(row["claimed_delta"]) for row in audited if row["error"]), default=0.0
     )
@@ -58,7 +61,7 @@ def _looked(rows: Sequence[Row]) -> Row:
     return {
         "count": len(audited),
         "slack": slack,
-        "least": "" if tight is None else f"{slack:.4g}" if slack < 1e4 else "above 10,000",
+        "least": least,
         "tightest": tight["setting"] if tight else "",
         "sides": " and ".join(sorted({row["side"] for row in audited if row["side"]})),
         "methods": dict.fromkeys(row["method"] for row in audited),

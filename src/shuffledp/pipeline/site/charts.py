@@ -110,7 +110,9 @@ def _panel_label(chart: Chart, value: str) -> str:
     if "{" not in label:
         return f"{label} = {value}"
     number = _number(value)
-    return label.format(value if number is None else int(number) if number.is_integer() else number)
+    if number is None:
+        return label.format(value)
+    return label.format(int(number) if number.is_integer() else number)
 
 
 def _parts(

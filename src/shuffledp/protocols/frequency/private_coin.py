@@ -97,7 +97,9 @@ class PrivateCoin(PlannedUsers):
 
     @property
     def _kind(self) -> type[np.uint16 | np.uint32 | np.uint64]:
-        return np.uint16 if self.bits <= 16 else np.uint32 if self.bits <= 32 else np.uint64
+        if self.bits <= 16:
+            return np.uint16
+        return np.uint32 if self.bits <= 32 else np.uint64
 
     def counted_on(self) -> str:
         """Name the users who send dummies."""

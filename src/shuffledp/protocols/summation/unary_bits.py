@@ -91,10 +91,8 @@ def _mixed_delta(coins: Window, bits: int, rate: float, eps: float, tail: float,
 
     noise = pmf_rows(number, first, last - 1, 0.5)
     changed_bits = binomial_window(bits, rate / 2, tail)  # bits that are not as the level says
-    present, absent = (
-        _with_own(noise, changed_bits, bits, turned=True),
-        _with_own(noise, changed_bits, bits, turned=False),
-    )
+    present = _with_own(noise, changed_bits, bits, turned=True)
+    absent = _with_own(noise, changed_bits, bits, turned=False)
     # The first places lack the noise below the table.
     excess = np.maximum(present - math.exp(min(eps, _MOST_EPS)) * absent, 0.0)[
         :, bits if first > lowest.start else 0 :

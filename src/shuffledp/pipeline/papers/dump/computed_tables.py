@@ -144,10 +144,8 @@ def table_two() -> pd.DataFrame:
     rows = []
     for (name, (n, k)), protocol, accounting in product(SETTINGS.items(), FORMULAS, _ACCOUNTINGS):
         messages, bits, mse, condition = FORMULAS[protocol]
-        numbers, condition_text = (
-            Row(math.nan, math.nan, math.nan),
-            condition if accounting == "printed" else "",
-        )
+        numbers = Row(math.nan, math.nan, math.nan)
+        condition_text = condition if accounting == "printed" else ""
         try:
             numbers = PROTOCOLS[protocol](n, k, _TABLE_EPS, accounting)
         except Infeasible as error:

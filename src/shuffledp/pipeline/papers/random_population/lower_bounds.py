@@ -50,6 +50,9 @@ def table_two() -> pd.DataFrame:
         )
         tail = _allowed_shortfall(population, printed)
         same = math.isclose(printed, corrected, rel_tol=1e-12)
+        verdict = "right" if same else "safe"
+        if tail > share * (1 + 1e-9):
+            verdict = "unsafe"
         rows.append(
             {
                 "law": name,
@@ -60,13 +63,7 @@ def table_two() -> pd.DataFrame:
                 if isinstance(population, (Law, MomentBounded))
                 else math.nan,
                 "tail at printed bound": tail,
-                "verdict": OPEN
-                if isinstance(population, SubGaussian)
-                else "unsafe"
-                if tail > share * (1 + 1e-9)
-                else "right"
-                if same
-                else "safe",
+                "verdict": OPEN if isinstance(population, SubGaussian) else verdict,
             }
         )
     return pd.DataFrame(rows)

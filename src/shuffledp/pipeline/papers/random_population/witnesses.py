@@ -68,10 +68,8 @@ def figure_2_delta() -> Witness:
     """Return the witness of RP-E1: with the stated delta, Theorem 3 has no amplification in Figure 2's setting."""
     mean, eps_local = 5000.0, 0.5
     printed_delta, intended_delta = 1e-4, 1e-3
-    printed, correct = (
-        theorem3_limit(mean, eps_local, printed_delta),
-        theorem3_limit(mean, eps_local, intended_delta),
-    )
+    printed = theorem3_limit(mean, eps_local, printed_delta)
+    correct = theorem3_limit(mean, eps_local, intended_delta)
     omega = printed_omega(OtherReports(MomentBounded(mean, 0.0)), printed_delta, math.exp(-eps_local))
     fixed = amplified_epsilon(MomentBounded(mean, 0.0), eps_local, intended_delta, accounting="printed")
     at_limit = printed_epsilon(OtherReports(MomentBounded(mean, correct)), intended_delta, eps_local)

@@ -110,10 +110,8 @@ def few_users(
     rng = named_rng(seed)
     best, start = -math.inf, (2, 1.0, np.zeros((users + 1, dimension)))
     for _ in range(draws):
-        order, sigma = (
-            int(rng.choice(orders)),
-            math.exp(rng.uniform(math.log(sigmas[0]), math.log(sigmas[1]))),
-        )
+        order = int(rng.choice(orders))
+        sigma = math.exp(rng.uniform(math.log(sigmas[0]), math.log(sigmas[1])))
         points = _in_ball(rng.normal(size=(users + 1, dimension)), rng)
         value = _ratio_of(order, points, sigma)
         if value > best:
