@@ -47,7 +47,7 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
 )
 
 
-class MissingExtra(ModuleNotFoundError):  # noqa: N818  (names what is wrong, as Infeasible does)
+class MissingExtra(ModuleNotFoundError):  # noqa: N818  # a public name
     """Error for an optional package that is not installed, with the extra of pyproject.toml that installs it."""
 
     def __init__(self, package: str, extra: str) -> None:

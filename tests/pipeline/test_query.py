@@ -15,7 +15,7 @@ from shuffledp.pipeline.formatters import finite
 from shuffledp.pipeline.query import (
     FEASIBLE,
     Array,
-    MissingResults,
+    MissingResultsError,
     Points,
     Query,
     compare,
@@ -43,7 +43,7 @@ ROWS = {
 class Planted:
     def dataset(self, method: str, at: Mapping[str, Any]) -> xr.Dataset:
         if method not in ROWS:
-            raise MissingResults(f"there is no {method}")
+            raise MissingResultsError(f"there is no {method}")
         table = pd.DataFrame(ROWS[method], columns=["eps", "k", "error"]).assign(**{FEASIBLE: 1.0})
         data = table.set_index(["eps", "k"]).to_xarray()
         return data.assign_attrs(name=method, variables=["eps", "k", "experiment"])
@@ -64,10 +64,10 @@ def test_variables_are_selected_by_name():
     [
         (("eror", "ours", {}), ValueError, r"ours has no 'eror'. Known: .*error"),
         (("error", "ours", {"esp": 1}), ValueError, r"ours has no variable esp. Known: eps, k, experiment"),
-        (("error", "other", {}), MissingResults, "there is no other"),
-        (("error", "ours", {"k": 3}), MissingResults, "papers' grid: there is no k = 3"),
-        (("error", "gap", {"eps": 0.1, "k": 2}), MissingResults, "no number at eps = 0.1, k = 2"),
-        (("error", "open", {}), MissingResults, "open has no error"),
+        (("error", "other", {}), MissingResultsError, "there is no other"),
+        (("error", "ours", {"k": 3}), MissingResultsError, "papers' grid: there is no k = 3"),
+        (("error", "gap", {"eps": 0.1, "k": 2}), MissingResultsError, "no number at eps = 0.1, k = 2"),
+        (("error", "open", {}), MissingResultsError, "open has no error"),
     ],
 )
 def test_what_is_missing_or_misspelt_is_named(asked, error, said):
@@ -84,7 +84,7 @@ def test_the_best_of_several_skips_gaps():
     least = QUERY.least("error", ("ours", "gap", "small", "other"))
     assert finite(least).tolist() == [2.0, 1.0, 1.0, 2.0]
     assert finite(QUERY.greatest("error", ("ours", "gap"))).tolist() == [4.0, 8.0, 2.0, 2.0]
-    with pytest.raises(MissingResults, match="no method of other has results"):
+    with pytest.raises(MissingResultsError, match="no method of other has results"):
         QUERY.least("error", ("other",))
 
 
@@ -101,7 +101,7 @@ def test_gaps_count_for_neither_side():
     assert compare(ours, gap) == Points(1, 1, 1)
     assert share(ours < 3, ours, gap) == Points(2, 1)
     assert share([True, False, True]) == Points(2, 1)
-    with pytest.raises(MissingResults, match="both sides"):
+    with pytest.raises(MissingResultsError, match="both sides"):
         compare(ours.where(ours < 0), gap)
 
 
@@ -171,7 +171,7 @@ def test_a_scaling_law_is_a_slope_of_logarithms():
     x = [10.0, 100.0, 1000.0]
     assert slope(x, [5 / value for value in x]) == pytest.approx(-1)
     assert slopes(QUERY("error", "ours"), "k") == pytest.approx([1.0, 1.0])
-    with pytest.raises(MissingResults, match="two different x"):
+    with pytest.raises(MissingResultsError, match="two different x"):
         slope([3.0, 3.0], [1.0, 2.0])
 
 

@@ -1,7 +1,7 @@
 """Errors of the accounting."""
 
 
-class Infeasible(ValueError):  # noqa: N818  # the name of a result, not of a mishap
+class Infeasible(ValueError):  # noqa: N818  # a public name
     """Error for arguments for which no parameters exist or no bound is known.
 
     Parameters

@@ -197,7 +197,7 @@ def _calibrated(once: ProtocolBase, where: Setting, accounting: str, options: Ma
     for part in search.parts:
         try:
             protocol, profile = search.largest(where.budget.delta / part)
-        except _Revealing as reason:
+        except _RevealingError as reason:
             refused = refused or reason
             continue
         except Infeasible as reason:  # a smaller delta needs more noise still
@@ -225,7 +225,7 @@ def _by_pure_budgets(
     return Releases(protocol, rounds, eps / rounds, eps, None, 0.0, "upper")
 
 
-class _Revealing(Infeasible):
+class _RevealingError(Infeasible):
     """Infinite losses exceed the delta of all releases."""
 
 
@@ -293,7 +293,7 @@ class _ReleaseSearch:
             self.start in protocols
             and infinite_mass([profile := protocols[self.start][1]], [self.rounds]) >= self.delta
         ):
-            raise _Revealing(self.reason(profile))
+            raise _RevealingError(self.reason(profile))
         near = root_below(
             partial(excess, points=_COARSE), self.start, *ends, xtol=_NEAR, ytol=_NEAR, slope=1.0, near=_FAR
         )

@@ -63,7 +63,7 @@ def _repeat_row(row: Compared) -> Compared:
 # -- in the main process -------------------------------------------------------------------------------------------
 
 
-class _NoResult(Exception):  # noqa: N818  (a reason, not an error)
+class _MissingResultError(Exception):
     """A call in the worker has no result; the text is the reason."""
 
 
@@ -86,7 +86,7 @@ class _Worker:
         return pool
 
     def result(self, function: Callable[[Argument], Result], argument: Argument) -> Result:
-        """Return the result of a function. Raise `_NoResult` after the limit, or if the process ends."""
+        """Return the result of a function. Raise `_MissingResultError` after the limit, or if the process ends."""
         pool = self._pool or self.start()
         ends = time.monotonic() + self._seconds
         try:
@@ -98,13 +98,13 @@ class _Worker:
         except BrokenProcessPool as error:
             self.end()
             unread = error.__cause__ is not None  # an error of this process that reads the result
-            raise _NoResult(
+            raise _MissingResultError(
                 "Its result cannot be read." if unread else "Ends its process, or is killed."
             ) from None
         except Exception as error:  # the result cannot be sent
-            raise _NoResult(f"{type(error).__name__}: {error}") from error
+            raise _MissingResultError(f"{type(error).__name__}: {error}") from error
         self.end()
-        raise _NoResult(f"Not finished within {self._seconds:g} s.")
+        raise _MissingResultError(f"Not finished within {self._seconds:g} s.")
 
     def end(self) -> None:
         """Kill the process."""
@@ -136,7 +136,7 @@ def compare_within(
         for name in named(task, options.protocols):
             try:
                 row = worker.result(_start_row, name)
-            except _NoResult as reason:
+            except _MissingResultError as reason:
                 row = failed_row(name, task, str(reason))
             started += [] if row is None else [row]
         failed = [row for row in started if row.status == "failed"]
@@ -144,10 +144,10 @@ def compare_within(
             begins(place, len(started), row.protocol)
             try:
                 rows.append(worker.result(_complete_row, row))
-            except _NoResult as reason:
+            except _MissingResultError as reason:
                 rows.append(replace(row, status="failed", reason=str(reason)))
                 failed.append(rows[-1])
-        with contextlib.suppress(_NoResult):
+        with contextlib.suppress(_MissingResultError):
             return repeat_best(in_order(rows), lambda row: worker.result(_repeat_row, row)), failed
     finally:
         worker.end()

@@ -10,7 +10,7 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 _FLAT = 2
 
 
-class NoConvergence(ArithmeticError):  # noqa: N818  (names what is wrong)
+class ConvergenceError(ArithmeticError):
     """Error of a search for a root of a function that is too inaccurate in floating point."""
 
 
@@ -96,7 +96,7 @@ def root_below(
         if not low < proposal < high:  # the bracket has shrunk to neighboring floats
             return low
         x = proposal
-    raise NoConvergence(f"No convergence between {low} and {high}.")
+    raise ConvergenceError(f"No convergence between {low} and {high}.")
 
 
 def walk_to_minimum(

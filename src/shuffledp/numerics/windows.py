@@ -19,7 +19,7 @@ _BLOCK = 48
 _CHOICES = np.array([[math.comb(n, c) for c in range(_BLOCK)] for n in range(_BLOCK)], dtype=np.float64)
 
 
-class TooManyTerms(ArithmeticError):  # noqa: N818  (names what is wrong)
+class TooManyTermsError(ArithmeticError):
     """Error for a law with too many likely values to be enumerated."""
 
 
@@ -72,7 +72,7 @@ def binomial_ends(trials: int, rate: float, tail: float) -> tuple[int, int]:
 
 def _support(first: int, last: int) -> NDArray[np.float64]:
     if last - first > _MOST_TERMS:
-        raise TooManyTerms(f"{last - first} probabilities are too many for a window.")
+        raise TooManyTermsError(f"{last - first} probabilities are too many for a window.")
     return np.arange(first, last, dtype=np.float64)
 
 

@@ -32,7 +32,7 @@ TIE = 0.005
 FEASIBLE = "feasible"
 
 
-class MissingResults(Exception):  # noqa: N818  (a result, no mistake)
+class MissingResultsError(Exception):
     """Error for a question that the results of a run cannot answer, with the missing results."""
 
 
@@ -65,8 +65,8 @@ class Query:
     def __call__(self, quantity: str, method: str, **at: Any) -> Array:
         """Return a quantity of a method.
 
-        Raises MissingResults if no selected point has a number, or if a feasible point has none, and ValueError for
-        an unknown quantity, method or variable.
+        Raises MissingResultsError if no selected point has a number, or if a feasible point has none, and ValueError
+        for an unknown quantity, method or variable.
         """
         data = self.tables.dataset(method, {**self.at, **at})
         where = data.attrs["name"]
@@ -77,20 +77,20 @@ class Query:
             raise ValueError(f"{where} has no variable {', '.join(unknown)}. Known: {choices}.")
         values = data[quantity]
         if (values.isnull() & data[FEASIBLE].notnull()).any():
-            raise MissingResults(f"{where} has no {quantity}")
+            raise MissingResultsError(f"{where} has no {quantity}")
         fixed = {name: value for name, value in {**self.at, **at}.items() if name in values.dims}
         return select(values, **fixed)
 
     def available(self, quantity: str, methods: Iterable[str], **at: Any) -> dict[str, Array]:
-        """Return a quantity of all methods with results. Raise `MissingResults` if there is none."""
+        """Return a quantity of all methods with results. Raise `MissingResultsError` if there is none."""
         answers, names = {}, tuple(methods)
         for method in names:
             try:
                 answers[method] = self(quantity, method, **at)
-            except MissingResults:
+            except MissingResultsError:
                 continue
         if not answers:
-            raise MissingResults(f"no method of {', '.join(names)} has results")
+            raise MissingResultsError(f"no method of {', '.join(names)} has results")
         return answers
 
     def least(self, quantity: str, methods: Iterable[str], **at: Any) -> Array:
@@ -114,17 +114,17 @@ class Query:
 
 
 def select(values: Array, /, **at: Any) -> Array:
-    """Return the numbers at values of variables. Raise `MissingResults` if the grid lacks one, or if all are gaps."""
+    """Return the numbers at values of variables. Raise `MissingResultsError` if the grid lacks one or all are gaps."""
     for name, value in at.items():
         grid = values[name].to_numpy()
         numeric = isinstance(value, int | float) and np.issubdtype(grid.dtype, np.number)
         matches = np.isclose(grid, value, rtol=SAME) if numeric else grid == value
         if not np.any(matches):
-            raise MissingResults(f"needs the papers' grid: there is no {name} = {_text(value)}")
+            raise MissingResultsError(f"needs the papers' grid: there is no {name} = {_text(value)}")
         values = values.isel({name: int(np.argmax(matches))}, drop=True)
     if not values.notnull().any():
         point = ", ".join(f"{name} = {_text(value)}" for name, value in at.items())
-        raise MissingResults(f"needs the papers' grid: there is no number at {point}")
+        raise MissingResultsError(f"needs the papers' grid: there is no number at {point}")
     return values
 
 
@@ -218,20 +218,20 @@ def share(flags: Any, *numbers: Array) -> Points:
 
 
 def pairs(first: Any, second: Any) -> tuple[Floats, Floats]:
-    """Return the numbers of both sides at their common points. Raise `MissingResults` if there is none."""
+    """Return the numbers of both sides at their common points. Raise `MissingResultsError` if there is none."""
     if isinstance(first, Array) and isinstance(second, Array):
         first, second = xr.broadcast(first, second)
     first_numbers, second_numbers = np.broadcast_arrays(np.asarray(first, float), np.asarray(second, float))
     both = ~(np.isnan(first_numbers) | np.isnan(second_numbers))
     if not both.any():
-        raise MissingResults("no point has results of both sides")
+        raise MissingResultsError("no point has results of both sides")
     return first_numbers[both], second_numbers[both]
 
 
 def compare(lower: Any, upper: Any, tie: float = TIE) -> Points:
     """Count the common points at which ``lower`` is below ``upper``, above it, and tied.
 
-    Raises MissingResults if both have no common point.
+    Raises MissingResultsError if both have no common point.
     """
     low, high = pairs(lower, upper)
     below, above = low < high * (1 - tie), low > high * (1 + tie)
@@ -264,10 +264,10 @@ def lines(values: Array, along: str) -> Iterator[tuple[str, Array]]:
 def slope(x: ArrayLike, y: ArrayLike) -> float:
     """Return the exponent of a scaling law: the least-squares slope of log y on log x.
 
-    Raises MissingResults for fewer than two different x.
+    Raises MissingResultsError for fewer than two different x.
     """
     if np.unique(x).size < 2:
-        raise MissingResults("needs the papers' grid: a slope needs two different x at least")
+        raise MissingResultsError("needs the papers' grid: a slope needs two different x at least")
     return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
 
 

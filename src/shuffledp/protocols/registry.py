@@ -40,7 +40,7 @@ _ACCENTS = {"'": "\u0301", "`": "\u0300", '"': "\u0308"}
 _ACCENT = re.compile(r"\\(['`\"])(\w)")
 
 
-class UnknownProtocol(ValueError):  # noqa: N818  (names what is wrong, as Infeasible does)
+class UnknownProtocol(ValueError):  # noqa: N818  # a public name
     """Error for an unknown protocol; its message has the known names and the form of a plug-in's name."""
 
 

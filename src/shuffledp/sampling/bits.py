@@ -32,7 +32,7 @@ class SystemBits:
 SYSTEM_BITS = SystemBits()
 
 
-class OutOfBits(EOFError):  # noqa: N818  (says what is the case, as Infeasible does)
+class OutOfBits(EOFError):  # noqa: N818  # a public name
     """Error of a draw that needs more bits than a list has."""
 
 

@@ -25,9 +25,9 @@ from shuffledp.pipeline.audit.auditor import (
     audited,
     compared,
 )
-from shuffledp.pipeline.audit.combined_table import VIOLATION, Violated, join_tables
-from shuffledp.pipeline.audit.finite_laws import Bounds, TooLarge, largest
-from shuffledp.pipeline.audit.measured import NoProfile
+from shuffledp.pipeline.audit.combined_table import VIOLATION, ViolatedClaimError, join_tables
+from shuffledp.pipeline.audit.finite_laws import Bounds, TooLargeError, largest
+from shuffledp.pipeline.audit.measured import MissingProfileError
 from shuffledp.pipeline.audit.random_settings import protocols, random_setting
 from shuffledp.pipeline.audit.scale import at_scale
 from shuffledp.pipeline.experiments.audited import audit_jobs, audit_shares, plan
@@ -89,7 +89,7 @@ def test_what_is_found_at_any_scale_is_not_above_the_law_of_all_that_is_seen(pro
         try:
             calibrated = setting.calibrated()
             found = at_scale(calibrated, setting.population, setting.budget.levels)
-        except (Infeasible, NoProfile, TooLarge):
+        except (Infeasible, MissingProfileError, TooLargeError):
             continue
         row = compared(setting, calibrated)
         if row.status not in (HOLDS, EXCEEDS, AS_LABELED) or row.note.startswith(("two", "some", "reports")):
@@ -399,5 +399,5 @@ def test_rows_of_all_jobs_are_one_table_unless_a_claim_fails(tmp_path):
     assert rows[2]["slack"] == ""
     wrong = table.grid_line(table.Point(at(ForgetsTheSplit, MANY), "there"))
     publish(made[0].with_suffix(".sha256"), {made[0]: table.text_of([wrong]).encode()})
-    with pytest.raises(Violated, match="1 sound claims do not hold:\n  frequency truncation"):
+    with pytest.raises(ViolatedClaimError, match="1 sound claims do not hold:\n  frequency truncation"):
         join_tables(made)

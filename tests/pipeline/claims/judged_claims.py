@@ -14,7 +14,7 @@ from shuffledp.pipeline.claims import stated_claims
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.results_read import papers_with_claims, results_read
 from shuffledp.pipeline.claims.verdict_rows import rows
-from shuffledp.pipeline.query import MissingResults
+from shuffledp.pipeline.query import MissingResultsError
 
 Verdicts = dict[tuple[str, str], dict[str, str]]
 Planted = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
@@ -32,7 +32,7 @@ class InMemory(Evidence):
         """Return the cells as `Evidence.cells` does."""
         grid, methods = self.planted.get(experiment, ({}, {}))
         if method not in methods or accounting not in self.accountings:
-            raise MissingResults(
+            raise MissingResultsError(
                 f"nothing was planted for {experiment}.{method} with {accounting} accounting"
             )
         value, points = methods[method], made_up_results.points(grid)

@@ -9,7 +9,7 @@ from shuffledp.pipeline.claims import evidence as evidence_module
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.experiments.bundle import Bundle
 from shuffledp.pipeline.formatters import finite
-from shuffledp.pipeline.query import MissingResults, Query
+from shuffledp.pipeline.query import MissingResultsError, Query
 from shuffledp.storage import IntegrityError
 
 GRID = {"eps": [0.5, 0.1], "k": [2, 9]}
@@ -44,9 +44,9 @@ def test_cells_have_their_own_columns_too(query):
 @pytest.mark.parametrize(
     ("at", "method", "error", "said"),
     [
-        ({}, "unconfigured", MissingResults, "no method one.errors.unconfigured"),
-        ({"experiment": "nothing"}, "ours", MissingResults, "no method one.nothing.ours"),
-        ({}, "printed", MissingResults, "no result with exact accounting"),
+        ({}, "unconfigured", MissingResultsError, "no method one.errors.unconfigured"),
+        ({"experiment": "nothing"}, "ours", MissingResultsError, "no method one.nothing.ours"),
+        ({}, "printed", MissingResultsError, "no result with exact accounting"),
         ({}, "misspelt", ValueError, r"results_read.py does not list. Known: ours, printed, unconfigured"),
         ({"experiment": "misspelt"}, "ours", ValueError, "Known: none"),
     ],

@@ -11,7 +11,7 @@ from typing import Any
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.audit.families import of_family
-from shuffledp.pipeline.audit.finite_laws import Bounds, TooLarge
+from shuffledp.pipeline.audit.finite_laws import Bounds, TooLargeError
 from shuffledp.pipeline.audit.frequency import VIEWS as FREQUENCIES
 from shuffledp.pipeline.audit.set_views import VIEWS as SETS
 from shuffledp.pipeline.audit.summation import VIEWS as SUMS
@@ -138,7 +138,7 @@ def compared(setting: AuditSetting, protocol: ProtocolBase) -> Row:
         if isinstance(view, str):
             return Row(setting, NOT_ENUMERATED, label, note=view)
         deltas = true_delta(view, setting.population)
-    except TooLarge as reason:
+    except TooLargeError as reason:
         return Row(setting, NOT_ENUMERATED, label, note=str(reason))
     eps, worst = max(deltas, key=lambda pair: pair[1].bounds)
     low, high = worst.bounds

@@ -14,12 +14,12 @@ from shuffledp.tasks import TASK_KINDS
 VIOLATION = "violation"
 
 
-class Violated(RuntimeError):  # noqa: N818  (a finding of the audit)
+class ViolatedClaimError(RuntimeError):
     """Error that lists the rows of sound claims whose found delta exceeds the claimed delta."""
 
 
 def join_tables(tables: Sequence[Path]) -> str:
-    """Return the rows of several tables, sorted by task and protocol. Raise `Violated` if a row is a violation."""
+    """Return the rows of several tables, by task and protocol. Raise `ViolatedClaimError` if a row is a violation."""
     header, rows = "", []
     for path in tables:
         text = verified(path, path.with_suffix(".sha256")).read_text(encoding="utf-8")
@@ -33,6 +33,6 @@ def join_tables(tables: Sequence[Path]) -> str:
             f"found {row['found_delta'] or row['note']}; {row['setting']}"
             for row in wrong
         )
-        raise Violated(f"{len(wrong)} sound claims do not hold:\n{named}")
+        raise ViolatedClaimError(f"{len(wrong)} sound claims do not hold:\n{named}")
     places = [(TASK_KINDS.index(row["task"]), row["protocol"]) for row in read]
     return "".join([header, *(rows[i] for i in sorted(range(len(rows)), key=places.__getitem__))])

@@ -52,14 +52,14 @@ _MOST_GRID = 2**20
 _NUDGE = 1e-9
 
 
-class TooLarge(Exception):  # noqa: N818  (a reason, not an error)
+class TooLargeError(Exception):
     """Error for a law with too many outcomes for enumeration."""
 
 
 def check_size(cells: int, what: str = "") -> None:
-    """Raise `TooLarge` for more outcomes than fit in memory; `what` describes them, by default as a law."""
+    """Raise `TooLargeError` for more outcomes than fit in memory; `what` describes them, by default as a law."""
     if cells > MOST_CELLS:
-        raise TooLarge(what or f"a law with {cells} outcomes")
+        raise TooLargeError(what or f"a law with {cells} outcomes")
 
 
 class Bounds(NamedTuple):
@@ -232,7 +232,7 @@ def _from_ratios(ratios: NDArray[np.longdouble], mode: int, falls: float, rises:
         mass = np.concatenate((down, np.ones(1, np.longdouble), up))
         law = np.asarray(mass / np.sum(mass), float)
     if falls >= 1 or rises >= 1:
-        raise TooLarge(f"a law that does not fall off within {law.size} outcomes")
+        raise TooLargeError(f"a law that does not fall off within {law.size} outcomes")
     below, above = float(law[0]) * rises / (1 - rises), float(law[-1]) * falls / (1 - falls)
     last = law.size - int(np.searchsorted(above + np.cumsum(law[::-1]), tail))
     first = int(np.searchsorted(below + np.cumsum(law), tail))
@@ -443,7 +443,7 @@ class PairNoise:
             size = sum(part.mass.size for part in _summands(self.ratio, self.common, tail))
             if size <= most:
                 return _smaller_counts(self.ratio, self.common, tail)
-        raise TooLarge(f"{size} noise messages of a kind")
+        raise TooLargeError(f"{size} noise messages of a kind")
 
     def move_counts(self, step: Place) -> Block:
         """Return the law of the cut-off difference and the smaller count after inputs add `step` to the counts."""

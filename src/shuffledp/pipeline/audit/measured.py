@@ -37,14 +37,14 @@ class Measured:
 Profile = Callable[..., Measured]
 
 
-class NoProfile(Exception):  # noqa: N818  (a reason, not an error)
+class MissingProfileError(Exception):
     """Error for a protocol without a profile in this package, with the reason."""
 
 
 def number_of(population: Law) -> int:
-    """Return the number of all users. Raise `NoProfile` if the number is random."""
+    """Return the number of all users. Raise `MissingProfileError` if the number is random."""
     if not isinstance(population, Fixed):
-        raise NoProfile("a random number of users is not written down for this protocol")
+        raise MissingProfileError("a random number of users is not written down for this protocol")
     return population.others + 1
 
 

@@ -13,7 +13,7 @@ from scipy.stats import chi2
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.audit.auditor import AuditSetting, view_of
-from shuffledp.pipeline.audit.finite_laws import Block, TooLarge, pooled
+from shuffledp.pipeline.audit.finite_laws import Block, TooLargeError, pooled
 from shuffledp.pipeline.audit.views import Held, View
 from shuffledp.populations.base import Law
 from shuffledp.protocols.base import ProtocolBase
@@ -62,7 +62,7 @@ def messages_fit(setting: AuditSetting, runs: int, rng: np.random.Generator) -> 
         case = next(iter(view.cases(n)))
         inputs = (case.first, *case.others[len(case.others) // 2])
         view.blocks(inputs)
-    except (Infeasible, TooLarge):
+    except (Infeasible, TooLargeError):
         return None
     users, public = view.users(inputs), Public(np.array([n]), levels_of(view, inputs))
 

@@ -21,7 +21,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     Block,
     Bounds,
     Error,
-    TooLarge,
+    TooLargeError,
     added,
     around,
     binomial_counts,
@@ -100,7 +100,7 @@ def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None)
     inside = np.flatnonzero((below > TAIL) & (beyond > TAIL))
     omitted = float(shape[: inside[0]].sum() + shape[inside[-1] + 1 :].sum())
     if inside.size > _MOST_TOTALS:
-        raise TooLarge(f"{inside.size} likely totals")
+        raise TooLargeError(f"{inside.size} likely totals")
     most = max(i + j for i, j in gains)
     t = np.arange(inside[0] + total.start[0], inside[-1] + total.start[0] + most + 1)
     laws = {gain: alone if alone is not None and sum(gain) == 0 else total for gain in gains}

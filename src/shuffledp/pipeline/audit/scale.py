@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from shuffledp.pipeline.audit.families import of_family
-from shuffledp.pipeline.audit.measured import Measured, NoProfile, Profile
+from shuffledp.pipeline.audit.measured import Measured, MissingProfileError, Profile
 from shuffledp.pipeline.audit.scale_reports import PROFILES as REPORTS
 from shuffledp.pipeline.audit.scale_sets import PROFILES as SETS
 from shuffledp.pipeline.audit.scale_sums import PROFILES as SUMS
@@ -31,17 +31,19 @@ def at_scale(
     """Return delta of a calibrated protocol at each claimed eps (nats, one per privacy level), without its accounting.
 
     If a first round changes the parameters, `protocol` has the parameters after the announcement. The neighboring
-    relation `neighbours` is replacement of user 1's input, or add-remove of user 1. Raises `NoProfile` if no law of the
-    protocol's messages is defined here, and `TooLarge` if a law has too many outcomes.
+    relation `neighbours` is replacement of user 1's input, or add-remove of user 1. Raises `MissingProfileError` if no
+    law of the protocol's messages is defined here, and `TooLargeError` if a law has too many outcomes.
     """
     if neighbours != "replace_one":
         present = of_family(protocol, PRESENCES)
         if present is None:
-            raise NoProfile("users who are added or removed are not written down for this protocol")
+            raise MissingProfileError("users who are added or removed are not written down for this protocol")
         return [present(protocol, population, eps) for eps in levels]
     profile = of_family(protocol, PROFILES)
     if profile is None:
-        raise NoProfile(f"the messages of {protocol.name} are not written down for any number of users")
+        raise MissingProfileError(
+            f"the messages of {protocol.name} are not written down for any number of users"
+        )
     return [profile(protocol, population, level, eps) for level, eps in enumerate(levels)]
 
 

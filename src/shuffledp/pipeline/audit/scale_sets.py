@@ -13,7 +13,7 @@ from shuffledp.pipeline.audit.finite_laws import Bounds, binomial_counts, larges
 from shuffledp.pipeline.audit.measured import (
     SPLIT,
     Measured,
-    NoProfile,
+    MissingProfileError,
     Profile,
     Side,
     alone,
@@ -37,7 +37,7 @@ def _items(plan: Any, rate: float, eps: float) -> Measured:
     d, s = plan.domain_size, plan.set_size
     apart = min(s, (d - s) // 2)
     if apart < 1:
-        raise NoProfile("too few items for a third set")
+        raise MissingProfileError("too few items for a third set")
     bounds = []
     for items in sorted({1, apart}):
         if plan.blanket_law == "poisson":
@@ -69,7 +69,7 @@ def segmented(protocol: Segmented, population: Law, level: int, eps: float) -> M
     """Return delta of the counts of the items in one of two sets, which are sent at the level's rate."""
     number_of(population)
     if protocol.announcing is not None:
-        raise NoProfile("the data round depends on the private first round")
+        raise MissingProfileError("the data round depends on the private first round")
     return _items(protocol.plan, protocol.plan.rates[level], eps)
 
 
@@ -87,7 +87,7 @@ def subsets(protocol: SubsetReports, population: Law, level: int, eps: float) ->
     of = protocol.mechanism
     d, s, k, faint = of.domain_size, of.set_size, of.subset_size, math.exp(-of.eps_local)
     if 2 * s > d:
-        raise NoProfile("no two disjoint sets")
+        raise MissingProfileError("no two disjoint sets")
     free = math.comb(d - s, k)  # subsets that avoid one set, of all of them; of two; of three
     avoid_two = math.comb(d - 2 * s, k)
     weight = math.comb(d, k) - free + faint * free
@@ -95,7 +95,7 @@ def subsets(protocol: SubsetReports, population: Law, level: int, eps: float) ->
     if protocol.trust == "local":
         return alone(mine, theirs, eps)
     if 3 * s > d:
-        raise NoProfile("no three disjoint sets")
+        raise MissingProfileError("no three disjoint sets")
     clear = avoid_two - math.comb(d - 3 * s, k)
     stray = (free - avoid_two - clear + faint * clear) / weight
     total = binomial_counts(number_of(population) - 1, 2 * stray)

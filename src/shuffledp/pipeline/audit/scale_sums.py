@@ -13,7 +13,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     Pair,
     PairNoise,
     Place,
-    TooLarge,
+    TooLargeError,
     added,
     averaged,
     binomial_counts,
@@ -28,7 +28,7 @@ from shuffledp.pipeline.audit.measured import (
     BINARY,
     TWO,
     Measured,
-    NoProfile,
+    MissingProfileError,
     Profile,
     number_of,
     truth,
@@ -118,7 +118,7 @@ def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, e
     reduction of the messages +1 and -1 to their difference can also only decrease delta.
     """
     if number_of(population) != protocol.n_users:
-        raise NoProfile("another number of users than planned")
+        raise MissingProfileError("another number of users than planned")
     return _one_sum(replace(protocol, numbers=replace(protocol.numbers, coordinates=1), n_users=1), eps)
 
 
@@ -157,7 +157,7 @@ def _moved_ones(ratio: float, common: tuple[tuple[float, float], ...], first: Pl
         try:
             noise = PairNoise(ratio, common, reach)
             return outcomes(noise.move_counts(first), noise.move_counts(second))
-        except TooLarge:
+        except TooLargeError:
             pass  # the difference alone
     difference = laplace_counts(ratio)
     return outcomes(*(move_law(difference, (step[0] - step[1],)) for step in (first, second)))

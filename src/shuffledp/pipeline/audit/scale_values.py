@@ -13,7 +13,7 @@ import numpy as np
 from shuffledp.pipeline.audit import pairs
 from shuffledp.pipeline.audit.finite_laws import (
     PairNoise,
-    TooLarge,
+    TooLargeError,
     added,
     averaged,
     binomial_counts,
@@ -36,7 +36,7 @@ from shuffledp.pipeline.audit.measured import (
     SPLIT,
     TWO,
     Measured,
-    NoProfile,
+    MissingProfileError,
     Profile,
     Side,
     gains_of,
@@ -94,7 +94,7 @@ def flexible_dummies(protocol: FlexibleDummies, population: Law, level: int, eps
     n, k, each = number_of(population), protocol.domain_size, protocol.per_sender
     own_rate, other_rate = truth(protocol.eps_local, k)
     if k == 2 and other_rate > 0:
-        raise NoProfile("randomized response of two values among a random number of dummies")
+        raise MissingProfileError("randomized response of two values among a random number of dummies")
     total = pairs.spent(binomial_counts(n, protocol.rate), each, 2 / k)
     if other_rate > 0:
         total = added(total, binomial_counts(n - 1, 2 * other_rate))
@@ -113,14 +113,14 @@ def noisy_counts(protocol: NoisyCounts, population: Law, level: int, eps: float)
     noise = noise_of_a_value(protocol, number_of(population))
     side: Side = "exact" if protocol.keep == 1 else "lower"
     if side == "lower" and protocol.domain_size == 2:
-        raise NoProfile("two values only: no third value that the others could hold")
+        raise MissingProfileError("two values only: no third value that the others could hold")
     return Measured(pairs.of_two_counts(noise, protocol.keep, 0.0, eps), side, TWO)
 
 
 def correlated_counts(protocol: CorrelatedNoise, population: Law, level: int, eps: float) -> Measured:
     """Return delta of two values' counts of +1 and -1."""
     if number_of(population) != protocol.n_users:
-        raise NoProfile("another number of users than planned")
+        raise MissingProfileError("another number of users than planned")
     return _correlated_pair(
         math.exp(-protocol.eps_geometric), protocol.shape, -math.expm1(-protocol.decay), eps
     )
@@ -131,7 +131,7 @@ def _correlated_pair(ratio: float, shape: float, stop: float, eps: float) -> Mea
     try:
         noise = PairNoise(ratio, ((shape, stop),), 1)
         with_it, without = noise.move_counts((1, 0)), noise.move_counts((0, 0))
-    except TooLarge:  # the differences alone, which are less than what is seen
+    except TooLargeError:  # the differences alone, which are less than what is seen
         difference = laplace_counts(ratio)
         bounds = pairs.of_two_counts(difference, 1.0, 0.0, eps)
         return Measured(bounds, "lower", "differences of the +1 and -1 of two values")
@@ -145,7 +145,7 @@ def solh(protocol: Solh, population: Law, level: int, eps: float) -> Measured:
     total = pairs.total_of(population, 2 * (1 - 1 / cells) / cells)
     gains = gains_of(keep * (1 - 1 / cells), (1 - keep) / cells)
     if protocol.domain_size == 2:
-        raise NoProfile("no third value that the others could hold")
+        raise MissingProfileError("no third value that the others could hold")
     return Measured(pairs.of_split(total, gains, eps), "lower", SPLIT)
 
 
@@ -156,7 +156,7 @@ def private_coin(protocol: PrivateCoin, population: Law, level: int, eps: float)
     """
     n = number_of(population)
     if protocol.domain_size < 4:
-        raise NoProfile("too few values for a third value that looks like noise")
+        raise MissingProfileError("too few values for a third value that looks like noise")
     miss = 2.0**-protocol.entries
     total = binomial_counts(protocol.tuples * n + n - 1, 2 * (miss - miss**2))
     return Measured(pairs.of_split(total, gains_of(1 - miss, 0.0), eps), "lower", SPLIT)
@@ -226,7 +226,7 @@ def flipped_bits(protocol: FlippedBits, population: Law, level: int, eps: float)
 def whole_rows(protocol: WholeRows, population: Law, level: int, eps: float) -> Measured:
     """Return delta of the counts of rows with exactly one of two values; other users hold a third value."""
     if protocol.domain_size == 2:
-        raise NoProfile("no third value that the others could hold")
+        raise MissingProfileError("no third value that the others could hold")
     n = number_of(population)
     own_law, stray_law = row_law(protocol, 0), row_law(protocol, -1)
     total = binomial_counts(protocol.rows_per_user * n - 1, 2 * stray_law[unit(0, 3)])
@@ -238,7 +238,7 @@ def subset_selection(protocol: SubsetSelection, population: Law, level: int, eps
     """Return delta of the counts of subsets with exactly one of two values; other users hold a third value."""
     k, w, faint = protocol.domain_size, protocol.report.size, math.exp(-protocol.report.eps_local)
     if k == 2:
-        raise NoProfile("no third value that the others could hold")
+        raise MissingProfileError("no third value that the others could hold")
     weight = math.comb(k - 1, w - 1) + faint * math.comb(k - 1, w)
     one_only = math.comb(k - 2, w - 1) / weight
     with_third = math.comb(k - 3, w - 2) if w >= 2 else 0
@@ -250,14 +250,14 @@ def subset_selection(protocol: SubsetSelection, population: Law, level: int, eps
 def hashed_balls(protocol: HashedBallsIntoBins, population: Law, level: int, eps: float) -> Measured:
     """Return delta of messages whose bin is the hash of exactly one of two values; other users hold a third value."""
     if protocol.domain_size == 2:
-        raise NoProfile("no third value that the others could hold")
+        raise MissingProfileError("no third value that the others could hold")
     n, view = number_of(population), hashed_balls_into_bins(protocol, eps)
     assert isinstance(view, SumView)
     first_chances, third_chances = (
         [law.get(unit(i, 3), 0.0) for i in (0, 1)] for law in (view.own[0], view.own[2])
     )
     if abs(third_chances[0] - third_chances[1]) > 1e-12:
-        raise NoProfile("the third value hits the two bins with different probabilities")
+        raise MissingProfileError("the third value hits the two bins with different probabilities")
     bins = protocol.family.bins
     chance = (
         first_chances[0] + first_chances[1]

@@ -39,8 +39,8 @@ from shuffledp.pipeline.audit.auditor import (
     decided,
 )
 from shuffledp.pipeline.audit.combined_table import VIOLATION
-from shuffledp.pipeline.audit.finite_laws import Bounds, TooLarge
-from shuffledp.pipeline.audit.measured import NoProfile
+from shuffledp.pipeline.audit.finite_laws import Bounds, TooLargeError
+from shuffledp.pipeline.audit.measured import MissingProfileError
 from shuffledp.pipeline.audit.message_tests import messages_fit
 from shuffledp.pipeline.audit.random_settings import random_setting
 from shuffledp.pipeline.audit.scale import at_scale
@@ -179,7 +179,7 @@ def grid_line(point: Point) -> Line:
         calibrated = setting.calibrated()
         label = str(calibrated.guarantee)
         if not isinstance(setting.population, Law):
-            raise NoProfile("the population is not a law")
+            raise MissingProfileError("the population is not a law")
         if point.split:
             n = round(setting.population.mean) + 1
             calibrated = calibrated.refine(
@@ -189,9 +189,9 @@ def grid_line(point: Point) -> Line:
         measured = at_scale(calibrated, setting.population, levels, setting.budget.neighbours)
     except Infeasible as reason:
         return replace(line, status=REFUSED, note=str(reason))
-    except NoProfile as reason:
+    except MissingProfileError as reason:
         return replace(line, label=label, note=str(reason))
-    except TooLarge as size:
+    except TooLargeError as size:
         return replace(line, label=label, note=f"too many terms: {size}")
     except Exception as error:
         return replace(line, status=VIOLATION, note=f"{type(error).__name__}: {error}")

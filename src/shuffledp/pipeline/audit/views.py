@@ -24,7 +24,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     Own,
     PairNoise,
     Place,
-    TooLarge,
+    TooLargeError,
     averaged,
     hockey_stick,
     largest,
@@ -163,7 +163,7 @@ def true_delta(view: View, law: Law) -> list[tuple[float, WorstDelta]]:
     """
     numbers = view.numbers(law)
     if not numbers:
-        raise TooLarge(f"{law.mean + 1:g} users are expected, and at most {view.most} are enumerated")
+        raise TooLargeError(f"{law.mean + 1:g} users are expected, and at most {view.most} are enumerated")
     total: dict[tuple[float, int, int], list[tuple[float, Bounds]]] = {}
     worst: dict[tuple[float, int, int], Held] = {}
     for n, weight in numbers:

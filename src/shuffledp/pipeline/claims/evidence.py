@@ -14,7 +14,7 @@ import xarray as xr
 from shuffledp.pipeline.claims.results_read import results_read
 from shuffledp.pipeline.experiments.bundle import PARAMETER_PREFIX, TRAINED_METRICS, Bundle
 from shuffledp.pipeline.experiments.results import Results, read
-from shuffledp.pipeline.query import FEASIBLE, MissingResults
+from shuffledp.pipeline.query import FEASIBLE, MissingResultsError
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Evidence:
     def dataset(self, method: str, at: Mapping[str, Any]) -> xr.Dataset:
         """Return the numbers of a method in an experiment under an accounting, both named by ``at``.
 
-        Raises `MissingResults` if the run lacks them, and ValueError if the paper's ``results_read.py`` does, because
-        the job of the claims would not depend on them.
+        Raises `MissingResultsError` if the run lacks them, and ValueError if the paper's ``results_read.py`` does,
+        because the job of the claims would not depend on them.
         """
         experiment, accounting = str(at["experiment"]), str(at["accounting"])
         methods = results_read(self.paper).get(experiment, ())
@@ -64,7 +64,7 @@ class Evidence:
         cells, values = results.cells, results.values
         chosen = cells[(cells["accounting"] == accounting) & (cells["status"] == "ok")]
         if chosen.empty:
-            raise MissingResults(
+            raise MissingResultsError(
                 f"{self.paper}.{experiment}.{method} has no result with {accounting} accounting"
             )
         # Accuracies of training runs are no errors, whatever their kind is called: a claim on them reads curves.
@@ -88,5 +88,5 @@ class Evidence:
 
     def _results(self, experiment: str, method: str) -> Results:
         if method not in self.methods.get(experiment, ()):
-            raise MissingResults(f"the configuration has no method {self.paper}.{experiment}.{method}")
+            raise MissingResultsError(f"the configuration has no method {self.paper}.{experiment}.{method}")
         return read({method: Bundle.locate(self.results, self.paper, experiment, method)})

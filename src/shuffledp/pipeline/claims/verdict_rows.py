@@ -12,7 +12,7 @@ from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.outcomes import Verdict, combined
 from shuffledp.pipeline.claims.stated_claims import Claim
 from shuffledp.pipeline.formatters import listed
-from shuffledp.pipeline.query import MissingResults, Outcome
+from shuffledp.pipeline.query import MissingResultsError, Outcome
 
 #: Accountings whose verdicts are shown but not counted: a simplified form, which its theorem implies for many users.
 ABRIDGED = ("simplified",)
@@ -29,7 +29,7 @@ def judged(case: Case) -> Verdict:
         return Verdict("", "untestable", claim.untestable)
     try:
         return claim.rule(case, **claim.options)
-    except MissingResults as missing:
+    except MissingResultsError as missing:
         return Verdict("", "untestable", str(missing))
 
 

@@ -37,7 +37,7 @@ from shuffledp.pipeline import formatters
 from shuffledp.pipeline.figures.drawing_jobs import BOTH, Fields
 from shuffledp.pipeline.figures.long_form import long_form
 from shuffledp.pipeline.formatters import SAME, finite
-from shuffledp.pipeline.query import FEASIBLE, Array, MissingResults, Points, Query, lines, select, share
+from shuffledp.pipeline.query import FEASIBLE, Array, MissingResultsError, Points, Query, lines, select, share
 
 #: Largest number of characters of a finding, which is a heading.
 LONGEST_FINDING = 160
@@ -293,7 +293,7 @@ class Numbers:
         if method not in self.methods:
             raise CaptionError(f"no method {method!r} in the drawing. Known: {', '.join(self.methods)}.")
         if method not in self._datasets:
-            raise MissingResults(f"{method} has no numbers in the drawing")
+            raise MissingResultsError(f"{method} has no numbers in the drawing")
         return self._datasets[method]
 
     @cached_property
@@ -319,7 +319,7 @@ class Numbers:
         """Return whether a method has a number in this file; it may be infeasible at all points."""
         try:
             self._query(_NUMBER, method, **at)
-        except MissingResults:
+        except MissingResultsError:
             return False
         return True
 
@@ -328,7 +328,7 @@ class Numbers:
         question = f"value({', '.join(filter(None, [repr(method), _arguments(at)]))})"
         try:
             array = self._query(_NUMBER, method, **at)
-        except MissingResults as missing:
+        except MissingResultsError as missing:
             raise CaptionError(f"{question}: the drawing has no such numbers: {missing}.") from None
         fixed = {name: value for name, value in {**self._query.at, **at}.items() if name in self._variables}
         return Values(_without_accounting(array).assign_coords(fixed), question)
@@ -354,7 +354,7 @@ class Numbers:
         """Return the smallest number of some methods at every point that one of them has."""
         try:
             least = self._query.least(_NUMBER, among, **at)
-        except MissingResults as missing:
+        except MissingResultsError as missing:
             raise CaptionError(f"lowest({', '.join(among)}): {missing}.") from None
         return Values(_without_accounting(least), f"lowest({', '.join(among)})")
 
@@ -365,7 +365,7 @@ class Numbers:
         """
         try:
             return self._query.winners(_NUMBER, among, **at)
-        except MissingResults:
+        except MissingResultsError:
             return {}
 
     def growth(self, method: str, variable: str) -> Values | None:
@@ -465,7 +465,7 @@ def render(path: Path, names: Fields) -> str:
         prose = _compiled(text).render(**names).strip() + "\n"
     except jinja2.TemplateSyntaxError as error:
         raise CaptionError(f"{path}:{error.lineno}: {error.message}") from error
-    except (jinja2.UndefinedError, MissingResults, TypeError, ValueError, ArithmeticError) as error:
+    except (jinja2.UndefinedError, MissingResultsError, TypeError, ValueError, ArithmeticError) as error:
         raise CaptionError(f"{path}:{_line(error)}: {error}") from error
     try:
         finding(prose)

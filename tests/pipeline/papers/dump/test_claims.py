@@ -24,7 +24,7 @@ from shuffledp.pipeline.papers.dump import (
     simulated_claims as simulated,
     theorem_claims as theory,
 )
-from shuffledp.pipeline.query import MissingResults
+from shuffledp.pipeline.query import MissingResultsError
 
 EPS = [0.1, 0.5]
 DATA = ("synthetic", "ipums", "ratings")
@@ -318,7 +318,7 @@ def test_deviations_come_from_the_repeats(tmp_path):
             found = finite(simulated.deviations(case, "pure_dump"))
             assert found.tolist() == pytest.approx([6 / np.sqrt(36 / 35)] * 2)
         else:
-            with pytest.raises(MissingResults, match=r"domains\.pure_dump has fewer than 30 repeats"):
+            with pytest.raises(MissingResultsError, match=r"domains\.pure_dump has fewer than 30 repeats"):
                 simulated.deviations(case, "pure_dump")
 
 

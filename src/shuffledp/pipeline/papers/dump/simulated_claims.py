@@ -13,7 +13,7 @@ from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.formatters import finite, number, percent, times
 from shuffledp.pipeline.papers.dump.comparison_claims import DUMP, PLOTTED
 from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
-from shuffledp.pipeline.query import Array, MissingResults, Query, compare, mapped, share
+from shuffledp.pipeline.query import Array, MissingResultsError, Query, compare, mapped, share
 
 claim = catalogue("dump")
 
@@ -27,7 +27,9 @@ FEWEST_REPEATS = 30
 def deviations(query: Query, method: str) -> Array:
     """Return the simulated minus the expected error in standard errors."""
     if query("count", method).min() < FEWEST_REPEATS:
-        raise MissingResults(f"{query.at['experiment']}.{method} has fewer than {FEWEST_REPEATS} repeats")
+        raise MissingResultsError(
+            f"{query.at['experiment']}.{method} has fewer than {FEWEST_REPEATS} repeats"
+        )
     return (query("mean", method) - query("expected", method)) / query("standard_error", method)
 
 

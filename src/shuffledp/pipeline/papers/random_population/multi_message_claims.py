@@ -18,7 +18,17 @@ from shuffledp.pipeline.formatters import finite, percent, percents, span, times
 from shuffledp.pipeline.papers.random_population.error_claims import all_errors, errors, reductions
 from shuffledp.pipeline.papers.random_population.lower_bounds import OPEN, table_two
 from shuffledp.pipeline.papers.random_population.settings import DELTA, EPS, POPULATIONS
-from shuffledp.pipeline.query import TIE, Array, MissingResults, compare, grade, near, select, share, total
+from shuffledp.pipeline.query import (
+    TIE,
+    Array,
+    MissingResultsError,
+    compare,
+    grade,
+    near,
+    select,
+    share,
+    total,
+)
 from shuffledp.populations.base import Fixed
 from shuffledp.populations.laws import Poisson
 
@@ -56,7 +66,7 @@ def expected_against_union(case: Case) -> Verdict:
     paper_fraction, at = 0.4, (0.05, 0.1, 0.2, 0.3)
     inside = [ratio.sel(eps=[eps for eps in at if eps in ratio["eps"]]) for ratio in _ratios(case)]
     if not any(ratio.size for ratio in inside):
-        raise MissingResults("needs the papers' grid: none of the budgets is in the run")
+        raise MissingResultsError("needs the papers' grid: none of the budgets is in the run")
     return Verdict(
         f"{times(inside)} the error",
         near(1 - float(finite(inside).mean()), paper_fraction, POINTS),

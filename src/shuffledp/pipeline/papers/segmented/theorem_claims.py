@@ -29,7 +29,7 @@ from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.datasets.registry import spec, summaries_folder
 from shuffledp.pipeline.formatters import finite, number, span, times
 from shuffledp.pipeline.papers.segmented.panel_errors import SPLITS, panels
-from shuffledp.pipeline.query import MissingResults, grade, lines, share, slope
+from shuffledp.pipeline.query import MissingResultsError, grade, lines, share, slope
 
 claim = catalogue("segmented")
 
@@ -133,7 +133,7 @@ def guarantee(case: Case) -> Verdict:
         )
     divergences = [one for (d, s), m in itertools.product(sizes, numbers) for one in _claimed(n, d, s, m)]
     if not divergences:
-        raise MissingResults("all users may report everything at these numbers of messages")
+        raise MissingResultsError("all users may report everything at these numbers of messages")
     usual, alone, change = zip(*divergences, strict=True)
     return Verdict(
         f"{times(usual)} delta' with the levels of the paper, {times(alone)} if all others report",
