@@ -211,4 +211,6 @@ class Results:
     def shortened(self) -> str:
         """Part of the results that was computed at a small scale: ``all``, ``some`` or ``none``."""
         count = sum(paper.shortened for paper in self.papers)
-        return "none" if count == 0 else "all" if count == len(self.papers) else "some"
+        if count in (0, len(self.papers)):
+            return "all" if count else "none"
+        return "some"

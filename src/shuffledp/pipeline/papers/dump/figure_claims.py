@@ -16,7 +16,7 @@ from shuffledp.pipeline.papers.dump.comparison_claims import DUMP, PLOTTED, erro
 from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
 from shuffledp.pipeline.query import (
     Array,
-    MissingResults,
+    MissingResultsError,
     Points,
     grade,
     lines,
@@ -62,7 +62,9 @@ def per_decade(
     for budget in eps:
         line = case("expected", method, experiment=experiment, eps=budget)
         if line.size < 3:
-            raise MissingResults(f"needs the papers' grid: {experiment} has {line.size} values of {along}")
+            raise MissingResultsError(
+                f"needs the papers' grid: {experiment} has {line.size} values of {along}"
+            )
         ratios[budget] = finite(steps(line if along == "k" else 1 / line, along))
     every, (low, high) = finite(ratios.values()), within
     growing = bool(every.min() > 1)
@@ -152,7 +154,7 @@ def maximum_at_rate(case: Case) -> Verdict:
             right.append(top - crossings[0] in (0, 1) and rises)
             maxima.append(f"largest at eps {float(errors['eps'][top]):g}, rate {number(rates[top])} ({name})")
     if not maxima:
-        raise MissingResults(f"needs the papers' grid: no curve crosses a rate of {half:g}")
+        raise MissingResultsError(f"needs the papers' grid: no curve crosses a rate of {half:g}")
     points = share(right)
     return Verdict(
         "; ".join(maxima),

@@ -18,7 +18,7 @@ from shuffledp.pipeline.formatters import SAME, finite, number, percent, times
 from shuffledp.pipeline.papers.random_population.error_claims import WORDS, budgets
 from shuffledp.pipeline.papers.random_population.settings import DELTA, EPS
 from shuffledp.pipeline.papers.random_population.witnesses import simplified_form_range
-from shuffledp.pipeline.query import MissingResults, grade, monotone
+from shuffledp.pipeline.query import MissingResultsError, grade, monotone
 from shuffledp.populations.base import Fixed, Law
 from shuffledp.populations.bounds import MomentBounded
 from shuffledp.populations.laws import Binomial, Poisson
@@ -132,7 +132,7 @@ def eight_form(case: Case) -> Verdict:
         if eps < 1.0:
             ratios.append(clone_delta(law, 1.0, eps) / DELTA)
     if not ratios:
-        raise MissingResults("the simplified form amplifies nowhere in its stated range")
+        raise MissingResultsError("the simplified form amplifies nowhere in its stated range")
     follows = simplified_form_range().correct
     valid = max(ratios) <= 1
     return Verdict(
@@ -150,7 +150,7 @@ def amplification_grows(case: Case, experiment: str) -> Verdict:
     local = budgets(case, experiment)
     panels = local["panel"].to_numpy()
     if panels.size < 2:
-        raise MissingResults(f"needs the papers' grid: two values of the {WORDS[experiment]} at least")
+        raise MissingResultsError(f"needs the papers' grid: two values of the {WORDS[experiment]} at least")
     steps = monotone(local, "panel", rising=True)
     means = finite(local.mean("eps"))
     return Verdict(
@@ -168,7 +168,7 @@ def variance_costs(case: Case) -> Verdict:
     eps = case("expected", "amplified", experiment="variance", delta=delta)
     inside = eps[eps.to_numpy() < FIG2_LOCAL * (1 - SAME)]
     if inside.size < 2:
-        raise MissingResults("Theorem 3 amplifies at fewer than two variances of the run")
+        raise MissingResultsError("Theorem 3 amplifies at fewer than two variances of the run")
     steps = monotone(inside, "variance", rising=True)
     return Verdict(
         ", ".join(f"{number(one)} at {float(one['variance']):g}" for one in inside),
@@ -193,7 +193,7 @@ def variance_limit(case: Case) -> Verdict:
     try:
         none, far = excess(0.0, delta), excess(stated * (1 + within), delta)
     except Infeasible as reason:
-        raise MissingResults(str(reason)) from None
+        raise MissingResultsError(str(reason)) from None
     if none >= 0:
         measured = "no amplification at any variance"
         limit = math.nan

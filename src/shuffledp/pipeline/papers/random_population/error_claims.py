@@ -23,7 +23,7 @@ from shuffledp.pipeline.papers.random_population.settings import ADULT_FEMALE, D
 from shuffledp.pipeline.query import (
     TIE,
     Array,
-    MissingResults,
+    MissingResultsError,
     Names,
     Points,
     compare,
@@ -95,7 +95,7 @@ def errors(case: Case, experiment: str, method: str) -> Array:
     if PANEL[experiment] == "rate":
         values = values.drop_sel(panel=RATE_APART, errors="ignore")
     if not values.size:
-        raise MissingResults(
+        raise MissingResultsError(
             f"needs the papers' grid: the run has no participation rate of the text in {experiment}"
         )
     return values
@@ -108,7 +108,7 @@ def _noise(case: Case, experiment: str, method: str) -> Array:
     if method == "local":
         return by_panel(table, "expected", experiment, method)
     if method not in ("amplified", "non_adaptive", "adaptive") or experiment == "gradient":
-        raise MissingResults(f"there is no simplified form of {method} in {experiment}")
+        raise MissingResultsError(f"there is no simplified form of {method} in {experiment}")
     variances = (mapped(report_variance, budgets(one, experiment)) for one in (case, table))
     simplified, printed = variances
     values = by_panel(table, "expected", experiment, "amplified") * (simplified / printed) ** 0.5
@@ -129,7 +129,7 @@ def budgets(case: Case, experiment: str, method: str = "amplified") -> Array:
     if not simplified:
         return local
     if method != "amplified":
-        raise MissingResults(f"there is no simplified form of {method} in {experiment}")
+        raise MissingResultsError(f"there is no simplified form of {method} in {experiment}")
     return mapped(
         lambda _, panel, eps: local_budget(law_of(experiment, panel), eps, DELTA, accounting="simplified"),
         local,
@@ -229,7 +229,7 @@ def growing_reduction(case: Case, experiments: Names) -> Verdict:
     means = [finite(values) for values in reductions(case, experiments, "amplified", "local").values()]
     growth = [step for values in means for step in np.diff(values)]
     if not growth:
-        raise MissingResults("needs the papers' grid: one panel shows no growth")
+        raise MissingResultsError("needs the papers' grid: one panel shows no growth")
     up = share(step > 0 for step in growth)
     return Verdict(
         "; ".join(map(percents, means)),
@@ -314,7 +314,7 @@ def in_proportion(case: Case) -> Verdict:
             if eps in values["eps"]:
                 slopes.setdefault(method, []).append(slope(values["panel"], values.sel(eps=eps)))
     if not slopes:
-        raise MissingResults("needs the papers' grid: none of the budgets is in the run")
+        raise MissingResultsError("needs the papers' grid: none of the budgets is in the run")
     outcomes = [near(exponent, stated, SLOPE) for some in slopes.values() for exponent in some]
     right = share(outcome == "holds" for outcome in outcomes)
     return Verdict(

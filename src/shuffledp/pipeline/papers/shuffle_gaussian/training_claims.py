@@ -13,7 +13,7 @@ from shuffledp.pipeline.claims.outcomes import Verdict, combined
 from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.formatters import number, percent, span, times
 from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import CHECKIN_SIGMA, FIGURE_ROUNDS
-from shuffledp.pipeline.query import TIE, Array, MissingResults, compare, grade, select, share, total
+from shuffledp.pipeline.query import TIE, Array, MissingResultsError, compare, grade, select, share, total
 
 claim = catalogue("shuffle_gaussian")
 
@@ -106,7 +106,7 @@ def accuracy_reached(
     (variable,) = curve.dims
     last = int(curve[variable].max())
     if last < (rounds or FIGURE_ROUNDS):
-        raise MissingResults(f"needs the papers' rounds: training ended at round {last}")
+        raise MissingResultsError(f"needs the papers' rounds: training ended at round {last}")
     reached = rounds or best_round(curve)
     accuracy = at_round(curve, reached)
     return Verdict(
@@ -169,7 +169,7 @@ def more_noise(case: Case) -> Verdict:
 def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
     """Check that the method has Figure 1b's least eps at these rounds."""
     if case.accounting == "exact":
-        raise MissingResults(
+        raise MissingResultsError(
             "the rivals are bounds with a single accounting, so no comparison with the same accounting exists"
         )
     query = case.where(experiment="checkin", sigma=CHECKIN_SIGMA)
@@ -178,7 +178,7 @@ def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
     (variable,) = ours.dims
     available = [count for count in rounds if count in ours[variable]]
     if not available:
-        raise MissingResults(f"needs the papers' grid: none of the rounds {', '.join(map(str, rounds))}")
+        raise MissingResultsError(f"needs the papers' grid: none of the rounds {', '.join(map(str, rounds))}")
     points = compare(
         ours.sel({variable: available}), query.least("expected", rivals).sel({variable: available})
     )

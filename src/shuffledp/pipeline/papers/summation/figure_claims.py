@@ -16,7 +16,7 @@ from shuffledp.pipeline.papers.summation.computed_tables import EPS, EPS_STAR, G
 from shuffledp.pipeline.papers.summation.theorem_claims import READING
 from shuffledp.pipeline.query import (
     Array,
-    MissingResults,
+    MissingResultsError,
     Names,
     Points,
     compare,
@@ -40,10 +40,10 @@ EQUAL = 0.01
 
 
 def numbers(case: Case, quantity: str, method: str, experiment: str, *, several: bool = False) -> Array:
-    """Return a quantity by grid point. Raise `MissingResults` for a single point, if ``several`` are needed."""
+    """Return a quantity by grid point. Raise `MissingResultsError` for a single point, if ``several`` are needed."""
     values = case.under(SINGLE.get(method, case.accounting))(quantity, method, experiment=experiment)
     if several and values.size < 2:
-        raise MissingResults(f"needs the papers' grid: several {values.dims[0]}")
+        raise MissingResultsError(f"needs the papers' grid: several {values.dims[0]}")
     return values
 
 
@@ -59,7 +59,7 @@ def simulated_error(case: Case) -> Verdict:
         numbers(case, name, "correlated_sum", "sizes") for name in ("mean", "standard_error", "count")
     )
     if count.min() < 2:
-        raise MissingResults("there are no repeats to compare with")
+        raise MissingResultsError("there are no repeats to compare with")
     (size,) = mean.dims
     stated = mapped(lambda most: discrete_laplace_variance(EPS_STAR / most), mean[size])
     worst = finite(abs(mean - stated) / deviation).max()
@@ -137,7 +137,7 @@ def readings_of_users(case: Case) -> Verdict:
     figure = figure[(figure["panel"] == "b") & (figure["curve"] == "correlated noise")].set_index("n")
     bits = numbers(case, "bits_per_user", "correlated_sum", "users")
     if not set(figure.index) <= set(bits["n"].to_numpy()):
-        raise MissingResults("needs the papers' grid: not all n of the figure")
+        raise MissingResultsError("needs the papers' grid: not all n of the figure")
     bits = bits.sel(n=figure.index.to_numpy())
     agree = share(abs(bits.to_numpy() - figure["reading"]) <= figure["reading_error"])
     per_message = 4  # bits, D = 5
