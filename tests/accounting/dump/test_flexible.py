@@ -15,7 +15,11 @@ from shuffledp.accounting.dump.flexible import (
     flexible_dummy_delta,
 )
 from shuffledp.accounting.general import dummy_blanket as blanket
+from shuffledp.accounting.general.composition import ComposedProfile
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
+from shuffledp.populations import Fixed
+from shuffledp.protocols import get
+from shuffledp.tasks import Budget, Frequency
 
 N, DELTA = 500_000, 1e-6
 
@@ -120,3 +124,9 @@ def test_no_dummies_where_the_reports_suffice(accounting):
 def test_what_cannot_be_met_is_refused_with_a_reason(setting, eps_local, accounting, reason):
     with pytest.raises(Infeasible, match=reason):
         flexible_dummies(*setting, accounting=accounting, eps_local=eps_local)
+
+
+def test_larger_losses_of_larger_numbers_are_kept():
+    protocol = get("frequency", "flexible_mix_dump").calibrate(Budget(1, 1e-6), Fixed(99_999), Frequency(100))
+    profile = protocol.privacy_profile()
+    assert 1 < ComposedProfile([profile], [30], 1e-6, points=40).epsilon(1e-6) < 30
