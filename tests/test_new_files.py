@@ -71,14 +71,17 @@ def test_a_new_paper_passes_its_tests(checkout):
 
 @pytest.mark.whole_run
 def test_a_new_protocol_passes_its_tests(checkout):
-    """The command writes one family; the files of the other are written without the golden table, which takes long."""
-    other = "list(new_files.write('protocol/noisy_counts', new_files.names_of_protocol('my_counts')))"
-    python(checkout, "-c", f"from shuffledp.pipeline import new_files; {other}")
-    python(checkout, "tools/golden_table.py", "--only", "protocols/frequency.my_counts")
+    """The command writes one family; the files of the others are written without the comparison, which takes long."""
+    for family, name in (("noisy_counts", "my_counts"), ("randomized_reports", "my_reports")):
+        other = f"list(new_files.write('protocol/{family}', new_files.names_of_protocol('{name}')))"
+        python(checkout, "-c", f"from shuffledp.pipeline import new_files; {other}")
+        python(checkout, "tools/golden_table.py", "--only", f"protocols/frequency.{name}")
     command = ["-m", "shuffledp", "new-protocol", "my_dummies", "--family", "fixed_dummies"]
     assert "wrote src/shuffledp/protocols/frequency/my_dummies.py" in python(checkout, *command)
     tests = ["-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]
-    python(checkout, *tests, "-k", "my_counts or my_dummies or [comparison]", *TESTS_OF_A_PROTOCOL)
+    python(
+        checkout, *tests, "-k", "my_counts or my_reports or my_dummies or [comparison]", *TESTS_OF_A_PROTOCOL
+    )
 
 
 def test_a_name_that_is_taken_or_invalid_is_refused(monkeypatch, tmp_path):

@@ -776,9 +776,9 @@ def new_paper(name: str, title: str, citation: str, prefix: str) -> None:
 @click.argument("name")
 @click.option(
     "--family",
-    type=click.Choice(["noisy_counts", "fixed_dummies"]),
+    type=click.Choice(["noisy_counts", "fixed_dummies", "randomized_reports"]),
     required=True,
-    help="Counts with noise of any law, or reports among a fixed number of uniform dummies.",
+    help="Counts with noise of any law, values among a fixed number of uniform dummies, or one randomized report per user.",
 )
 def new_protocol(name: str, family: str) -> None:
     """Write a new protocol NAME for frequencies into a checkout: class, test, identity and view of the audit."""

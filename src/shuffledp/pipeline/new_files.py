@@ -23,7 +23,7 @@ _IDENTITY = {
 [protocols.$id]
 look = ["$color", "$marker", "solid"]
 label = "$title"
-sentence = "Each user sends the true value among dummies: $title."
+sentence = "Each user sends messages of the kind $title."
 """,
     )
 }
@@ -46,6 +46,7 @@ LISTS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
     },
     "protocol/fixed_dummies": _IDENTITY,
+    "protocol/randomized_reports": _IDENTITY,
 }
 
 
