@@ -778,7 +778,8 @@ def new_paper(name: str, title: str, citation: str, prefix: str) -> None:
     "--family",
     type=click.Choice(["noisy_counts", "fixed_dummies", "randomized_reports"]),
     required=True,
-    help="Counts with noise of any law, values among a fixed number of uniform dummies, or one randomized report per user.",
+    help="Counts with noise of any law, values among a fixed number of uniform dummies, or one randomized report per "
+    "user.",
 )
 def new_protocol(name: str, family: str) -> None:
     """Write a new protocol NAME for frequencies into a checkout: class, test, identity and view of the audit."""
