@@ -15,10 +15,11 @@ from typing import Literal, get_args
 
 from shuffledp.numerics.rounding import number_text
 
+#: Strength of the proof of a claim; `MEANING` has words for each label.
 Guarantee = Literal["exact", "upper", "approximate", "unproven", "violated"]
-"""Strength of the proof of a claim; `MEANING` has words for each label."""
+#: Labels from the strongest to the weakest.
 GUARANTEES: tuple[Guarantee, ...] = get_args(Guarantee)
-"""Labels from the strongest to the weakest."""
+#: Words for the stated delta under each label, in recommendations and on pages.
 MEANING: Mapping[str, str] = MappingProxyType(
     {
         "exact": "delta of the worst case",
@@ -28,9 +29,8 @@ MEANING: Mapping[str, str] = MappingProxyType(
         "violated": "exceeded in a known setting, which the note names",
     }
 )
-"""Words for the stated delta under each label, in recommendations and on pages."""
+#: Labels that need a reason.
 NEED_A_NOTE: frozenset[str] = frozenset({"unproven", "violated"})
-"""Labels that need a reason."""
 
 
 @dataclass(frozen=True)

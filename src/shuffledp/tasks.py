@@ -62,8 +62,8 @@ TaskKind = Literal["frequency", "summation", "sets", "vectors"]
 TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 Neighbours = Literal["replace_one", "add_remove"]
 
+#: Number of users whose raw inputs are created together, for inputs that are numbers.
 USERS_AT_ONCE = 1 << 20
-"""Number of users whose raw inputs are created together, for inputs that are numbers."""
 
 
 @dataclass(frozen=True)
@@ -201,11 +201,11 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
+#: Metrics of absolute differences.
 ABSOLUTE_METRICS = tuple(name for name, metric in METRICS.items() if metric.quantity == "absolute error")
-"""Metrics of absolute differences."""
+#: Expected squared error of a sum if all users hold the number with the largest error. This metric is of a method and
+#: not of data, because the number depends on the method's levels. Only closed forms have this metric, not estimates.
 WORST_METRIC = "worst_mse"
-"""Expected squared error of a sum if all users hold the number with the largest error. This metric is of a method and
-not of data, because the number depends on the method's levels. Only closed forms have this metric, not estimates."""
 
 
 def expected_metric(name: str, variance: Floats, truth: Floats | None = None) -> Floats:

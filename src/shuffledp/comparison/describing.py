@@ -236,7 +236,7 @@ def _composed(
         else ("--fan-outs", "domain_size", "--domain-size, --bins, --values or --counts")
     )
     context, default = click.get_current_context(), click.core.ParameterSource.DEFAULT
-    allowed = {*("protocol", "users", "eps", "delta"), size}
+    allowed = {"protocol", "users", "eps", "delta", size}
     for option in context.command.params:
         if (
             str(option.name) in {*arguments} - allowed

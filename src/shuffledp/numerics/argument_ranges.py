@@ -136,19 +136,19 @@ def check_choice(name: str, value: str, choices: Sequence[T]) -> T:
 
 Positive = Annotated[float, check_positive]
 NonNegative = Annotated[float, check_nonnegative]
+#: Share or probability in [0, 1].
 Unit = Annotated[float, check_unit]
-"""Share or probability in [0, 1]."""
+#: Share or probability in (0, 1).
 OpenUnit = Annotated[float, check_open_unit]
-"""Share or probability in (0, 1)."""
+#: Privacy budget in nats.
 Eps = Positive
-"""Privacy budget in nats."""
+#: Point of a privacy profile in nats.
 EpsAt = NonNegative
-"""Point of a privacy profile in nats."""
 Delta = OpenUnit
+#: Probability in (0, 1].
 Rate = Annotated[float, check_rate]
-"""Probability in (0, 1]."""
+#: Local budget in nats; infinite for a value without noise.
 LocalEps = Annotated[float, check_local_eps]
-"""Local budget in nats; infinite for a value without noise."""
 Count = Annotated[int, check_count]
 FromOne = Annotated[int, partial(check_count, least=1)]
 FromTwo = Annotated[int, partial(check_count, least=2)]
@@ -199,10 +199,10 @@ def check_points(name: str, value: Any) -> Any:
     return value
 
 
+#: Number or array of numbers other than nan.
 RealArray = Annotated[ArrayLike, check_numbers]
-"""Number or array of numbers other than nan."""
+#: Points of a privacy profile in nats: a number or an array of numbers >= 0.
 EpsArray = Annotated[ArrayLike, check_points]
-"""Points of a privacy profile in nats: a number or an array of numbers >= 0."""
 
 
 def check_kind(name: str, value: Any, kinds: tuple[Any, ...]) -> Any:

@@ -29,8 +29,8 @@ from shuffledp.numerics.windows import binomial_window
 
 RapporCalibration = Literal["sound", "proven", "worst_case", "optimistic"]
 
+#: Expected flips of a bit among all users, beyond which the arrays of their law take gigabytes.
 MOST_FLIPS = 1e11
-"""Expected flips of a bit among all users, beyond which the arrays of their law take gigabytes."""
 #: Largest distance of the log of delta below its target.
 _YTOL = 1e-6
 #: Groups of sums per standard deviation, and the expected flips from which on data sets with a third value are left

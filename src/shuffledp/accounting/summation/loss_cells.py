@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+#: Side of a bound on delta; an estimate has none.
 Bound = Literal["upper", "lower", "estimate"]
-"""Side of a bound on delta; an estimate has none."""
 #: Unit of rounding of a float.
 UNIT = 2.0**-53
 #: Mass that a window may leave out: of a certified bound, and of an estimate.

@@ -44,6 +44,7 @@ def _first_round(rng: np.random.Generator, task: Task) -> Mapping[str, Any] | No
     return {"protocol": "pure_dump", "eps": 0.05, "delta": 1e-5, "accounting": "exact"}
 
 
+#: Law of each option, with ``eps_star`` as a part of eps; `OWN_OPTIONS` has the options of one protocol.
 OPTIONS: Mapping[str, Draw] = {
     "dummies": _sometimes(lambda rng, task: int(rng.integers(0, 7))),
     "stray_factor": lambda rng, task: bool(rng.random() < 0.2),
@@ -93,7 +94,6 @@ OPTIONS: Mapping[str, Draw] = {
     "prime": _sometimes(_one_of(2, 3, 5, 7)),
     "blocks": _sometimes(_one_of(1, 2)),
 }
-"""Law of each option, with ``eps_star`` as a part of eps; `OWN_OPTIONS` has the options of one protocol."""
 
 OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
     ("frequency", "sageo", "beta"): _sometimes(

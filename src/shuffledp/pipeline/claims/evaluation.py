@@ -63,7 +63,11 @@ def evaluate(paper: str, name: str = "errata", *, checked: bool = False) -> pd.D
         rows.append(
             [
                 *(text if isinstance(text, str) else " [...] ".join(text) for text in texts),
-                *(witness.quantity, witness.printed, witness.correct, is_shown, witness.note),
+                witness.quantity,
+                witness.printed,
+                witness.correct,
+                is_shown,
+                witness.note,
             ]
         )
         if not is_shown:

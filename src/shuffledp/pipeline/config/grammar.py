@@ -54,10 +54,10 @@ from shuffledp.pipeline.experiments.training_jobs import IMAGES, Rounds
 from shuffledp.pipeline.learning.plan import ACTIVATIONS, DECAYS, KINDS, POOLINGS
 from shuffledp.tasks import TASK_KINDS, TASKS
 
+#: Text of a value in a caption; the value may be a list or a grid variable.
 Say = Callable[[Any], str]
-"""Text of a value in a caption; the value may be a list or a grid variable."""
+#: Required keys and known keys of a mapping.
 Keys = tuple[Collection[str], Collection[str]]
-"""Required keys and known keys of a mapping."""
 
 
 class Concept(BaseModel):
@@ -197,11 +197,11 @@ def _number_or_list(value: Any) -> str:
     return "list" if isinstance(value, list) else "number"
 
 
+#: One budget, or a list of budgets, one per privacy level.
 Eps = Annotated[
     Annotated[list[Nats], Field(min_length=1), Tag("list")] | Annotated[Nats, Tag("number")],
     Discriminator(_number_or_list),
 ]
-"""One budget, or a list of budgets, one per privacy level."""
 
 
 # -- values at the points of a grid --------------------------------------------------------------------------------
@@ -415,6 +415,7 @@ def _known_column(column: str, info: ValidationInfo) -> str:
     return column
 
 
+#: Required and known keys of data by name.
 DATA: Mapping[str, Keys] = {
     **dict.fromkeys(NAMES, (("column",), ("column", *_DRAWN))),
     OWN: ((), ("path", "counts", *_PLACE, *_DRAWN)),
@@ -424,7 +425,6 @@ DATA: Mapping[str, Keys] = {
     "axes": ((), ()),
     "uniform": ((), ("records", "split")),
 }
-"""Required and known keys of data by name."""
 
 
 class Data(Part):
@@ -508,8 +508,8 @@ def _numbers_of_json(value: Any) -> Any:
     return value
 
 
+#: Options of a protocol, which its class checks.
 Options = Annotated[dict[str, Any], AfterValidator(_numbers_of_json), WrapValidator(_check_variables)]
-"""Options of a protocol, which its class checks."""
 
 
 class Method(Concept):
@@ -679,12 +679,12 @@ _CURVES = (
     "stated",
     "twins",
 )
+#: Required and known keys of figures by kind.
 FIGURES: Mapping[str, Keys] = {
     "curves": ((), (*_ANY, *_CURVES)),
     "methods": (("over",), (*_ANY, "files", "over", "twins")),
     "pareto": ((), (*_ANY, "controls")),
 }
-"""Required and known keys of figures by kind."""
 
 
 class Figure(Drawn):
@@ -829,8 +829,8 @@ class AddedMethods(Concept):
     methods: Some[Method]
 
 
+#: config/designs.yaml: added methods by ``paper.experiment``.
 DesignsFile = Annotated[dict[DrawingName, AddedMethods], Field(min_length=1)]
-"""config/designs.yaml: added methods by ``paper.experiment``."""
 
 
 def _all_or_names(value: Any) -> str:

@@ -35,8 +35,8 @@ from shuffledp.pipeline.config.grammar import DesignsFile, Override, RunFile, Tr
 from shuffledp.pipeline.config.settings import Experiment, Paper, Settings
 from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingRun, left_out, missing
 
+#: Text in place of a citation for a study without one.
 OWN_STUDY = "own experiment, of no paper"
-"""Text in place of a citation for a study without one."""
 
 
 def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:

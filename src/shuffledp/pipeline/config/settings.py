@@ -16,8 +16,8 @@ from shuffledp.pipeline.experiments.sources.user_file import key_of, request
 from shuffledp.pipeline.experiments.training_jobs import TrainingRun
 from shuffledp.tasks import TASKS
 
+#: Parts of an experiment that all its protocols share.
 SHARED_PARTS = ("task", "data", "population", "budget")
-"""Parts of an experiment that all its protocols share."""
 
 
 class Method(grammar.Method):

@@ -19,8 +19,8 @@ from shuffledp.pipeline.experiments.sources.interface import Held, Source, Truth
 from shuffledp.populations.base import Law
 from shuffledp.tasks import Floats, Ints, Participants, Task
 
+#: Entries (numbers of participants times coordinates) up to which expectations sum over the whole law of N.
 MOST_NODES = 1_000_000
-"""Entries (numbers of participants times coordinates) up to which expectations sum over the whole law of N."""
 
 
 @dataclass(frozen=True)

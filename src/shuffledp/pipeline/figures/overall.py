@@ -182,6 +182,7 @@ def _of_dumbbells(table: pd.DataFrame) -> dict[str, Any]:
         "protocols": len(shuffled),
         "looser": len(looser),
         "median": float(looser.median()) if len(looser) else None,
+        "at_least_median": int((looser >= looser.median()).sum()),
         "bits": bits if bits > 1.05 else None,
         "setting": setting_words(best),
     }

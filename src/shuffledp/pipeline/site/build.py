@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 TITLE = "shuffledp: results"
 HOME, CHOSEN, PROTOCOLS, PAPERS, CLAIMED, AUDITED = "Home", "Choose", "Protocols", "Papers", "Claims", "Audit"
+#: Labels and pages of the navigation.
 NAVIGATION = (
     (HOME, site_files.INDEX),
     (CHOSEN, site_files.SELECTOR),
@@ -55,7 +56,6 @@ NAVIGATION = (
     (CLAIMED, site_files.CLAIMS),
     (AUDITED, site_files.AUDIT),
 )
-"""Labels and pages of the navigation."""
 NO_LINKS: Mapping[str, str] = MappingProxyType({})
 
 _TAG = re.compile(r"(<[^>]*>)")

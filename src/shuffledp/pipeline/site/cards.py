@@ -32,8 +32,8 @@ FIRST_SHOWN = ("both", "exact")  # the first of these that a card has is what it
 REPRODUCES = "reproduces"
 IN_THE_SWITCH = "accounting"
 GUARANTEES = ("guarantee", "why in doubt")
+#: Number of cards from which on a common paragraph or setting appears once, at the top of the page.
 SAID_ONCE_FROM = 3
-"""Number of cards from which on a common paragraph or setting appears once, at the top of the page."""
 
 
 @dataclass(frozen=True)

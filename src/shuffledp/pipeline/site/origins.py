@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from shuffledp.pipeline.manifest import DrawnPaper
 
 SETTING = "data"
+#: Description of each source of prepared data (see results/README.md), the closest to the papers first.
 KINDS = {
     "own": "own data",
     "official": "real data",
@@ -20,7 +21,6 @@ KINDS = {
     "stand_in": "stand-ins",
     "synthetic": "synthetic",
 }
-"""Description of each source of prepared data (see results/README.md), the closest to the papers first."""
 _DATA = re.compile(r"(?P<what>.*?) \(source: (?P<sources>[^()]*)\)")
 
 

@@ -25,8 +25,8 @@ from shuffledp.protocols.messages import Cost, Messages, message_bits
 from shuffledp.protocols.request import Request
 from shuffledp.tasks import Ints, Participants, Public, Users
 
+#: Error that the candidates are compared by: the mean over the values, or the error of a value of many users.
 Target = Literal["average", "frequent"]
-"""Error that the candidates are compared by: the mean over the values, or the error of a value of many users."""
 
 #: Share of the users who hold the frequent value.
 _FREQUENT = 0.1

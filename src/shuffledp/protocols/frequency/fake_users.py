@@ -47,8 +47,8 @@ from shuffledp.protocols.frequency._unary_bits import WholeRows
 from shuffledp.protocols.messages import Cost
 from shuffledp.protocols.request import Request
 
+#: Treatment of the other users' rows: dropped, or counted as a blanket.
 OtherRows = Literal["dropped", "blanket"]
-"""Treatment of the other users' rows: dropped, or counted as a blanket."""
 
 _XTOL = 1e-10
 #: Log odds of a bit that is almost never flipped.

@@ -14,8 +14,8 @@ from shuffledp.pipeline.experiments.sources.interface import Held, Source, Truth
 from shuffledp.protocols.vectors._participants import VectorParticipants
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users, Vectors
 
+#: Vectors in memory at a time, for the message level.
 USERS_AT_ONCE = 500
-"""Vectors in memory at a time, for the message level."""
 
 
 @dataclass(frozen=True)

@@ -12,25 +12,25 @@ from numpy.typing import NDArray
 
 from shuffledp.tasks import Floats, Ints, Participants, Public, Task
 
+#: True value: of the participants, or of the population from which they are drawn.
 Truth = Literal["participants", "population"]
-"""True value: of the participants, or of the population from which they are drawn."""
+#: Data of the participants of one repeat.
 Held = NDArray[Any]
-"""Data of the participants of one repeat."""
+#: Name of the data of vectors along the axes, in both directions.
 DIRECTIONS = "axes"
-"""Name of the data of vectors along the axes, in both directions."""
+#: Names of synthetic data.
 SYNTHETIC = ("uniform", "categorical", "zipf", "heavy", DIRECTIONS)
-"""Names of synthetic data."""
+#: Columns with a set per user.
 SET_COLUMNS = ("sets",)
-"""Columns with a set per user."""
+#: Columns with a number per user.
 NUMBER_COLUMNS = ("hours_per_week",)
-"""Columns with a number per user."""
+#: Columns with a coordinate and a number per user: the first page, and the number of different visited categories.
 SPARSE_COLUMNS = ("first_and_size",)
-"""Columns with a coordinate and a number per user: the first page, and the number of different visited categories."""
+#: Columns with a vector per user, and the arrays of images and labels from which the vectors are computed.
 VECTOR_COLUMNS: Mapping[str, tuple[str, str]] = {
     "train_gradients": ("train_images", "train_labels"),
     "test_gradients": ("test_images", "test_labels"),
 }
-"""Columns with a vector per user, and the arrays of images and labels from which the vectors are computed."""
 
 
 @dataclass(frozen=True)

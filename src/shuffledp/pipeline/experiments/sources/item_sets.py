@@ -22,8 +22,8 @@ from shuffledp.pipeline.experiments.sources.interface import (
 )
 from shuffledp.tasks import Floats, Ints, Participants, Public, Sets, Users
 
+#: Number added to the uniform keys of items that are taken last.
 LAST = 10.0
-"""Number added to the uniform keys of items that are taken last."""
 
 
 def level_sizes(split: str, n: int) -> list[int]:

@@ -23,10 +23,10 @@ from shuffledp.pipeline.experiments.sources.interface import (
 from shuffledp.protocols.vectors._participants import VectorParticipants
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users, Vectors
 
+#: Vectors in memory at a time, for the message level.
 USERS_AT_ONCE = 500
-"""Vectors in memory at a time, for the message level."""
+#: Repeats whose sums of vectors are computed together.
 REPEATS_AT_ONCE = 50
-"""Repeats whose sums of vectors are computed together."""
 
 
 @dataclass(frozen=True)

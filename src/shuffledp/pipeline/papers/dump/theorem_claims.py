@@ -42,8 +42,8 @@ from shuffledp.pipeline.query import Points, grade, near, share, slope
 claim = catalogue("dump")
 
 Floats = NDArray[np.float64]
+#: Relative difference up to which two numbers are equal.
 EQUAL = 1e-9
-"""Relative difference up to which two numbers are equal."""
 DELTAS = (1e-6, 1e-9)
 DOMAINS = (2, 10, 50, 500, 5000)
 GRID = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -150,8 +150,8 @@ def enumerated_delta(users: int, dummies: int, values: int, eps: float) -> float
     return float(np.maximum(first - math.exp(eps) * second, 0).sum())
 
 
+#: Number of dummies, which 1, 2, 3, 4, 6 or 12 users can divide.
 TOTAL: Final = 12
-"""Number of dummies, which 1, 2, 3, 4, 6 or 12 users can divide."""
 
 
 @claim("DU-10")
@@ -358,6 +358,7 @@ def _public_coin(held: Floats, n: int, k: int, eps: float) -> Floats:
     )
 
 
+#: Errors of frequencies, value by value, from the numbers of holders.
 BY_VALUE: Mapping[str, Callable[[Floats, int, int, float], Floats]] = {
     "pureDUMP": _pure,
     "mixDUMP": _mix,
@@ -368,7 +369,6 @@ BY_VALUE: Mapping[str, Callable[[Floats, int, int, float], Floats]] = {
     "truncation": _truncation,
     "public-coin": _public_coin,
 }
-"""Errors of frequencies, value by value, from the numbers of holders."""
 
 
 @claim("DU-35")

@@ -40,34 +40,34 @@ from shuffledp.populations.laws import Binomial, Poisson
 
 claim = catalogue("random_population")
 
+#: Grid variable that distinguishes the panels of an experiment.
 PANEL = {"adult": "rate", "gradient": "rate", "poisson_even": "others", "poisson_skewed": "others"}
-"""Grid variable that distinguishes the panels of an experiment."""
 WORDS = {
     **dict.fromkeys(("adult", "gradient"), "participation rate"),
     **dict.fromkeys(("poisson_even", "poisson_skewed"), "mean number of others"),
 }
+#: Experiments on the binary task.
 COUNTED = ("adult", "poisson_even", "poisson_skewed")
-"""Experiments on the binary task."""
+#: Rate in the captions and figures, but not in the list of the text, to which the claims belong.
 RATE_APART = 0.01
-"""Rate in the captions and figures, but not in the list of the text, to which the claims belong."""
 ADULT_USERS, IMAGES = 48_842, 60_000
+#: Variance of one user's bit, by experiment.
 VARIANCE = {
     "adult": ADULT_FEMALE * (1 - ADULT_FEMALE),
     "poisson_even": 0.55 * 0.45,
     "poisson_skewed": 0.1 * 0.9,
 }
-"""Variance of one user's bit, by experiment."""
 SINGLE = ("local", "amplified", "non_adaptive", "adaptive")
+#: Participation rates that the text lists.
 RATES = (0.05, 0.1, 0.2, 0.5)
-"""Participation rates that the text lists."""
+#: Methods by experiment.
 FALLING = {
     "adult": (*SINGLE, "random_checkin", "multi_union", "multi_expected"),
     "poisson_even": (*SINGLE, "multi_union", "multi_expected"),
     "poisson_skewed": SINGLE,
 }
-"""Methods by experiment."""
+#: Methods whose noise is two-sided geometric rather than close to normal.
 LAPLACE_NOISE = ("multi_union",)
-"""Methods whose noise is two-sided geometric rather than close to normal."""
 
 
 def law_of(experiment: str, panel: float) -> Law:

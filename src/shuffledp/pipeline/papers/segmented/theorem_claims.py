@@ -33,21 +33,20 @@ from shuffledp.pipeline.query import MissingResultsError, grade, lines, share, s
 
 claim = catalogue("segmented")
 
+#: Budgets of the levels, nats.
 BUDGETS = (0.5, 1.0, 2.0)
-"""Budgets of the levels, nats."""
+#: Number of items, and of items per user.
 DATA = {"msnbc": (17, 4), "uniform, 4 items": (128, 4), "uniform, 8 items": (128, 8)}
-"""Number of items, and of items per user."""
 USERS = (5000, 50_000)
+#: Relative difference within which two divergences are equal; the bound on the divergence of all items has error 1e-4.
 EXACT = 1e-3
-"""Relative difference within which two divergences are equal; the bound on the divergence of all items has error
-1e-4."""
 ROUNDING = 1e-6
+#: Divergence below which digits are lost.
 LEAST = 1e-200
-"""Divergence below which digits are lost."""
+#: Halvings of [0, 1] until the reporting probability is known to 1e-10.
 HALVINGS = 34
-"""Halvings of [0, 1] until the reporting probability is known to 1e-10."""
+#: Number of terms that one core sums in seconds.
 CHEAP = 1e9
-"""Number of terms that one core sums in seconds."""
 
 
 def _delta(n: int) -> float:
