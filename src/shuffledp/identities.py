@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 _TABLE = Path(__file__).with_name("identities.toml")
+_SOURCES = Path(__file__).with_name("protocols") / "sources.bib"
+_FIELD = re.compile(r"^  (author|title|year) = \{(.*)\},$", re.MULTILINE)
+_MOST_AUTHORS = 3
+_ACCENTS = {"'": "\u0301", "`": "\u0300", '"': "\u0308"}
+_ACCENT = re.compile(r"\\(['`\"])(\w)")
 
 
 @dataclass(frozen=True)
@@ -86,3 +93,21 @@ def _identity(about: Mapping[str, Any], colors: Mapping[str, str]) -> Identity:
         about.get("cite", ""),
         about.get("variants", {}),
     )
+
+
+def source_of(identity: Identity) -> str:
+    """Return authors, year and title of the source of a protocol; empty if it was derived in this project."""
+    if not identity.cite:
+        return ""
+    source = dict(_FIELD.findall(bibtex_entries()[identity.cite]))
+    surnames = [author.partition(",")[0] for author in source["author"].split(" and ")]
+    authors = f"{surnames[0]} et al." if len(surnames) > _MOST_AUTHORS else ", ".join(surnames)
+    words = re.sub("[{}]", "", f"{authors} {source['year']}: {source['title']}").replace("\\&", "&")
+    return _ACCENT.sub(lambda accent: normalize("NFC", accent[2] + _ACCENTS[accent[1]]), words)
+
+
+@cache
+def bibtex_entries() -> dict[str, str]:
+    """Return the BibTeX entry of each key."""
+    texts = _SOURCES.read_text(encoding="utf-8").split("\n\n")
+    return {entry.partition("{")[2].partition(",")[0]: entry.strip() for entry in texts}

@@ -23,21 +23,16 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
-from unicodedata import normalize
 from weakref import WeakSet
 
 from shuffledp.guarantees import GUARANTEES, Standing
-from shuffledp.identities import Identity, identity_of, names_of
+from shuffledp.identities import Identity, bibtex_entries, identity_of, names_of
 from shuffledp.protocols.base import ProtocolBase, Trust
 from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
 #: Group of the entry points of installed packages; the name of an entry is ``<task>.<name>``.
 GROUP = "shuffledp.protocols"
-_FIELD = re.compile(r"^  (author|title|year) = \{(.*)\},$", re.MULTILINE)
-_MOST_AUTHORS = 3
-_ACCENTS = {"'": "\u0301", "`": "\u0300", '"': "\u0308"}
-_ACCENT = re.compile(r"\\(['`\"])(\w)")
 
 
 class UnknownProtocol(ValueError):  # noqa: N818  # a public name
@@ -130,25 +125,7 @@ def bibtex_of(text: str) -> str:
     keys = dict.fromkeys(identity.cite for identity in identities if identity.cite)
     if not keys:
         return f"% {identities[0].label}: derived in this project; cite shuffledp.\n"
-    return "\n\n".join(entry for key, entry in _sources().items() if key in keys) + "\n"
-
-
-def source_of(identity: Identity) -> str:
-    """Return authors, year and title of the source of a protocol; empty if it was derived in this project."""
-    if not identity.cite:
-        return ""
-    source = dict(_FIELD.findall(_sources()[identity.cite]))
-    surnames = [author.partition(",")[0] for author in source["author"].split(" and ")]
-    authors = f"{surnames[0]} et al." if len(surnames) > _MOST_AUTHORS else ", ".join(surnames)
-    words = re.sub("[{}]", "", f"{authors} {source['year']}: {source['title']}").replace("\\&", "&")
-    return _ACCENT.sub(lambda accent: normalize("NFC", accent[2] + _ACCENTS[accent[1]]), words)
-
-
-@cache
-def _sources() -> dict[str, str]:
-    """Return the BibTeX entry of each key."""
-    entries = (Path(__file__).parent / "sources.bib").read_text(encoding="utf-8").split("\n\n")
-    return {entry.partition("{")[2].partition(",")[0]: entry.strip() for entry in entries}
+    return "\n\n".join(entry for key, entry in bibtex_entries().items() if key in keys) + "\n"
 
 
 def label_of(protocol: type[ProtocolBase]) -> str:

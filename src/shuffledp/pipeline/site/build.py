@@ -17,7 +17,7 @@ import bokeh
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
-from shuffledp.identities import identities
+from shuffledp.identities import identities, source_of
 from shuffledp.pipeline import manifest
 from shuffledp.pipeline.site import audit, claims, errata, ranking, selector, site_files
 from shuffledp.pipeline.site.cards import (
@@ -34,7 +34,6 @@ from shuffledp.pipeline.site.cards import (
 from shuffledp.pipeline.site.charts import chart_of, script
 from shuffledp.pipeline.site.contents import PaperResults, Results
 from shuffledp.pipeline.site.csv_tables import DIGITS
-from shuffledp.protocols.registry import source_of
 from shuffledp.storage import publish as publish_bundle
 
 if TYPE_CHECKING:
