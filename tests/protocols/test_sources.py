@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from shuffledp.cli import main
-from shuffledp.identities import identities
+from shuffledp.identities import identities, source_of
 from shuffledp.protocols import registry
 
 ENTRIES = (Path(registry.__file__).parent / "sources.bib").read_text(encoding="utf-8").split("\n\n")
@@ -36,11 +36,11 @@ def test_sources_are_printed_by_name_or_label_once():
 
 
 def test_a_source_is_named_in_words():
-    sources = [registry.source_of(identity) for identity in identities().values()]
+    sources = [source_of(identity) for identity in identities().values()]
     assert not re.search(r"[{}\\]", "".join(sources))
     assert "Chen, Kairouz, Özgür 2020: Breaking the Communication-Privacy-Accuracy Trilemma" in sources
     assert "Balcer, Cheu 2020: Separating Local & Shuffled Differential Privacy via Histograms" in sources
-    assert registry.source_of(identities()["jump_counts"]) == ""
+    assert source_of(identities()["jump_counts"]) == ""
 
 
 @pytest.mark.parametrize(("name", "keys"), [("local", ["warner1965randomized", "dwork2006calibrating"])])
