@@ -158,7 +158,7 @@ def test_the_experiment_of_the_guide_runs_as_written(tmp_path, monkeypatch):
     assert "Not run, as `papers` does not list them" in output
     results = tmp_path / "results/visits"
     said = (results / "figures/visits/error.rst").read_text()
-    assert said.startswith("Error against eps\n")
+    assert said.startswith("Squared error of a color's share\n")
     assert "visits.csv, color" in said
     about = json.loads((results / "runs/visits/colors/local.json").read_text())["data"]
     sha256 = hashlib.sha256((tmp_path / "visits.csv").read_bytes()).hexdigest()
