@@ -176,7 +176,9 @@ def test_the_experiment_of_the_guide_runs_as_written(tmp_path, monkeypatch):
     # with the caption of the guide
     exec(RUN.search(text)["code"], {})
     path = tmp_path / experiment
-    path.write_text(path.read_text().replace("y_scale: log", f"y_scale: log, caption: {Path(caption).name}"))
+    path.write_text(
+        path.read_text().replace("y_scale: log", f"y_scale: log\n    caption: {Path(caption).name}")
+    )
     config = read_yaml(tmp_path / "config/config.yaml") | {"papers": [], "results": "results/visits"}
     settings = load_settings(config, Path())
     (drawing,) = paper_job(settings.papers["visits"], settings, Path())["drawings"]
