@@ -1,8 +1,8 @@
 """Numbers of accepted and rejected inputs among hundreds of faulty configurations and data files.
 
-The strategies in tests/properties draw the inputs; `make test` tests a few of them. Each input must be accepted, a
-configuration with the right plan, or rejected in one clear line, within a limit of CPU seconds. All other outcomes are
-printed and counted as faults.
+The strategies in tests/properties draw the inputs; `make test` tests a few of them. Each input must be accepted with
+the right plan or count, or rejected in one clear line, within a limit of CPU seconds. All other outcomes are printed
+and counted as faults.
 
     python tools/property_tests.py                    # exits with 1 if there is a fault
     python tools/property_tests.py --configurations 100 --files 100 --seed 7
@@ -63,7 +63,7 @@ def tried(strategy: Any, trial: Callable[[Any], Outcome], wanted: int, chosen: i
 def table(rows: dict[str, Counter[str]]) -> str:
     """Return the counts as Markdown for the page."""
     lines = [
-        "| input | tried | refused in one line | accepted | anything else |",
+        "| input | tried | refused in one line | accepted and correct | anything else |",
         "|---|---|---|---|---|",
     ]
     for name, counts in rows.items():

@@ -1,4 +1,4 @@
-"""Faulty data files are counted, or rejected in one line that names them; see `data_files`."""
+"""Faulty data files are counted correctly, or rejected in one line that names them; see `data_files`."""
 
 from pathlib import Path
 
