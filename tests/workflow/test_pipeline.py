@@ -201,8 +201,10 @@ def test_a_single_figure_on_one_core_is_drawn_alone_from_the_same_results(
     finished_tiny_run: Project, project: Project
 ) -> None:
     for target in ("tiny_fig1", "results/quick/figures/tiny/fig1_both.png"):
-        planned = project.succeeds("--dry-run", *TINY, "--", target)
+        planned = project.succeeds("--dry-run", *TINY, "--cores", "all", "--", target)
         assert "tiny_fig1" in planned and "draw_tiny" not in planned
+    planned = project.succeeds("--dry-run", *TINY, "--cores", "all", "--", "all", target)
+    assert "draw_tiny" in planned
     project.succeeds("tiny_fig1", *TINY, "--cores", "1")
     drawn = {p.name for p in (project.folder / "results/quick/figures/tiny").iterdir()}
     assert {"fig1_both.pdf", "fig1_both.png"} <= drawn

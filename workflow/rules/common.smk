@@ -24,6 +24,13 @@ from shuffledp.pipeline.run_folders import check_writable
 from shuffledp.pipeline.site.site_files import outputs as site_files
 from shuffledp.userdata.files import is_remote, located, state_of
 
+# Words of the command line that are no value of an option, as in --cores all.
+TARGETS = {
+    word
+    for before, word in zip(sys.argv, sys.argv[1:])
+    if before == "--" or not before.startswith("-")
+}
+
 
 def project_file(name):
     """Return the path of a file of the project, which is copied into this folder if the workflow is fetched."""

@@ -134,7 +134,7 @@ for paper in SETTINGS.papers.values():
             str(p) for p in drawings.files_of(Path(RESULTS), own, SETTINGS.formats)
         ]
         # A figure whose file is named on the command line is drawn alone. Snakemake reads its targets after the rules.
-        alone = {*own_files} & {*sys.argv} and not {"all", paper.key} & {*sys.argv}
+        alone = {*own_files} & {*sys.argv} and not {"all", paper.key} & TARGETS
         workflow.ruleorder(*((of_name, of_paper) if alone else (of_paper, of_name)))
 
         rule:
