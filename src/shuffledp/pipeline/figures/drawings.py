@@ -22,7 +22,7 @@ from shuffledp.pipeline.figures.drawing_jobs import (
     PointsJob,
     TrainingJob,
 )
-from shuffledp.pipeline.figures.names import method_identity, method_label
+from shuffledp.pipeline.figures.names import method_identity, method_label, protocol_name
 from shuffledp.pipeline.figures.palette import Look, look_of, numbered_look, own_look, with_other_marker
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST
 
@@ -260,7 +260,7 @@ def looks_of(paper: Paper) -> dict[str, Look]:
                 others.setdefault(method.id, method)
             elif method.id not in looks:
                 look = look_of(identity, method.color)
-                other = method.id != method.protocol
+                other = method.id != protocol_name(method)
                 looks[method.id] = with_other_marker(look, looks.values()) if other else look
     functions = [m for m in others.values() if m.function and not m.added and m.id not in looks]
     user_methods = [m for m in others.values() if m not in functions and m.id not in looks]

@@ -19,9 +19,15 @@ TRUST = {
 }
 
 
+def protocol_name(method: Method) -> str:
+    """Return the protocol of a method, or of a function with an argument ``protocol``; empty for other functions."""
+    return str(method.protocol or method.given.get("protocol", ""))
+
+
 def method_identity(experiment: Experiment, method: Method) -> Identity | None:
-    """Return the identity of a method's protocol; None for functions, and for protocols outside the library."""
-    return identity_of(experiment.task.kind, method.protocol) if method.protocol else None
+    """Return the identity of a method's protocol; None without one, and for protocols outside the library."""
+    kind = experiment.task.kind if experiment.task else ""
+    return identity_of(kind, protocol_name(method))
 
 
 def method_label(experiment: Experiment, method: Method) -> str | None:
