@@ -25,9 +25,8 @@ def table(results: Path) -> str:
         "|---|---:|---|---:|---:|",
     ]
     for run, figure in RUNS.items():
-        names = [
-            path.stem for path in sorted((results / "training/shuffle_gaussian").glob(f"{run}*.parquet"))
-        ]
+        files = (results / "training/shuffle_gaussian").glob(f"{run}*.parquet")
+        names = sorted(path.stem for path in files)  # the first seed has no number
         curves = [read(TrainingFiles.locate(results, "shuffle_gaussian", name)).accuracy for name in names]
         last = max(curves[0])
         for share in SHARES:

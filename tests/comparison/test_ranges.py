@@ -125,7 +125,7 @@ def test_all_levels_have_one_accounting(name, rates):
 
 
 def test_uneven_noise_gains_an_eighth():
-    """Specification: the best means of dummies per level of a binary tree, whose joint delta is that of even noise."""
+    """Specification: the best means of dummies per level of a binary tree, with the joint delta of even noise."""
     means = np.array([1_109, 459, 459, 460, 463, 473, 512, 187])
     tree = Tree((2,) * 8, tuple(means * (1 - means / N)))
     assert (tree.cdf_mse, tree.range_mse) == pytest.approx((332.3, 527.9), rel=2e-3)
@@ -151,7 +151,7 @@ def test_reference_errors_of_randomized_response(k, share, cdf):
 
 @pytest.mark.parametrize("name", [*HISTOGRAM_PROTOCOLS, "grr_blanket"])
 def test_simulated_errors_are_the_closed_forms(name):
-    """All prefixes of uniform values, 2,000 runs: errors of the counts are independent, or those of reports."""
+    """All prefixes of uniform values, 2,000 runs: errors of independent counts, or of reports."""
     users, k, eps, runs = 4_000, 8, 1.0, 2_000
     row = next(row for row in range_rows(users, k, eps, 1e-6, [name]) if row.parameters["fan_outs"] == [k])
     protocol = get("frequency", name).calibrate(Budget(eps, 1e-6), Fixed(users - 1), Frequency(k))

@@ -106,7 +106,7 @@ class Reduction(ABC):
         return False
 
     def is_summed(self, setting: BatchSetting, eps_local: float) -> bool:
-        """Return True if delta is that of the sums that the analyzer receives."""
+        """Return True if the analyzer receives sums, and delta is of these sums."""
         return False
 
     def standing(self, randomizer: Randomizer | None) -> Standing:

@@ -67,7 +67,7 @@ class Evidence:
             raise MissingResultsError(
                 f"{self.paper}.{experiment}.{method} has no result with {accounting} accounting"
             )
-        # Accuracies of training runs are no errors, whatever their kind is called: a claim on them reads curves.
+        # The accuracy of a training run is no error: a claim on it reads the curves of the run.
         trained = values["metric"].isin(TRAINED_METRICS)
         simulated = values["kind"] == "simulated"
         runs = values[simulated & ~trained].groupby("cell")["value"]

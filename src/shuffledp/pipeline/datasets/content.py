@@ -27,7 +27,7 @@ def content_of(stream: IO[bytes], limit: int = -1) -> bytes:
 
 
 def contents_of(stream: IO[bytes], name: str, member: str = "") -> Iterator[tuple[str, str, bytes]]:
-    """Yield name, address behind that of the stream, and content of a file, or of each member of a zip file.
+    """Yield the name, the end of the address, and the content of a file, or of each member of a zip file.
 
     Contents are decompressed; a zip file in a zip file is unpacked.
     """
