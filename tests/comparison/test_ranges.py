@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 
-from shuffledp.accounting.expected_errors.range_trees import Tree, UniformResponse, power_trees
+from shuffledp.accounting.expected_errors.range_responses import UniformResponse
+from shuffledp.accounting.expected_errors.range_trees import Tree, power_trees
 from shuffledp.accounting.general.composition import ComposedProfile
 from shuffledp.cli import main
 from shuffledp.comparison.count_trees import HISTOGRAM_PROTOCOLS, CountTree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from shuffledp.accounting.expected_errors.range_trees import UniformResponse
+from shuffledp.accounting.expected_errors.range_responses import UniformResponse
 from shuffledp.comparison.best_trees import best_tree, calibrate_tree
 from shuffledp.comparison.count_trees import HISTOGRAM_PROTOCOLS, TREE_PROTOCOLS, CountTree
 from shuffledp.numerics.argument_ranges import Delta, Eps, FromTwo, checked, one_of

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.range_trees import Tree, UniformResponse
+from shuffledp.accounting.expected_errors.range_responses import UniformResponse
+from shuffledp.accounting.expected_errors.range_trees import Tree
 from shuffledp.comparison.best_trees import best_tree
 from shuffledp.comparison.count_trees import HISTOGRAM_PROTOCOLS, TREE_PROTOCOLS, CountTree
 from shuffledp.comparison.prefix_errors import RESPONSE, response_errors

@@ -15,6 +15,16 @@ def parity(vectors: Array) -> NDArray[np.bool_]:
     return np.asarray(np.bitwise_count(vectors) & 1, np.bool_)
 
 
+def hadamard_transformed(table: Array) -> Array:
+    """Return the Walsh-Hadamard transform of the last axis, whose length is a power of two."""
+    result, size = np.array(table), 1
+    while size < table.shape[-1]:
+        pairs = result.reshape(*table.shape[:-1], -1, 2, size)
+        result = np.stack((pairs[..., 0, :] + pairs[..., 1, :], pairs[..., 0, :] - pairs[..., 1, :]), axis=-2)
+        size *= 2
+    return result.reshape(table.shape)
+
+
 def kernel_law(rows: int, columns: int) -> Floats:
     """Return the probabilities that the kernel of a uniform matrix has dimension 0..columns, (columns + 1,).
 

@@ -21,22 +21,12 @@ from numpy.typing import NDArray
 from shuffledp.numerics.argument_ranges import FromOne
 from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
 from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
-from shuffledp.protocols.frequency._binary_subspaces import parity
+from shuffledp.protocols.frequency._binary_subspaces import hadamard_transformed, parity
 from shuffledp.protocols.frequency._designs import DesignReports, Target
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.protocols.messages import Messages
 from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public
-
-
-def hadamard_transformed(table: Array) -> Array:
-    """Return the Walsh-Hadamard transform of the last axis, whose length is a power of two."""
-    result, size = np.array(table), 1
-    while size < table.shape[-1]:
-        pairs = result.reshape(*table.shape[:-1], -1, 2, size)
-        result = np.stack((pairs[..., 0, :] + pairs[..., 1, :], pairs[..., 0, :] - pairs[..., 1, :]), axis=-2)
-        size *= 2
-    return result.reshape(table.shape)
 
 
 @dataclass(frozen=True)
