@@ -12,6 +12,7 @@ from shuffledp.lazy_api import door
 if TYPE_CHECKING:
     from shuffledp.comparison.comparing import compare as compare
     from shuffledp.comparison.count_trees import CountTree as CountTree
+    from shuffledp.comparison.local_errors import local_report_error as local_report_error
     from shuffledp.comparison.prefix_errors import best_levels as best_levels, prefix_error as prefix_error
     from shuffledp.comparison.recommendation import (
         Comparison as Comparison,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from shuffledp.comparison.simulated_ranges import SimulatedRanges as SimulatedRanges
     from shuffledp.comparison.simulating import Simulated as Simulated, simulate as simulate
     from shuffledp.comparison.simulating_ranges import simulate_ranges as simulate_ranges
+    from shuffledp.comparison.tree_errors import tree_error as tree_error
     from shuffledp.userdata.counting import Counted as Counted, count_column as count_column
 else:
     __getattr__, __dir__ = door(__name__)

@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 from scripts_by_file import script
-from shuffledp.comparison import best_levels, prefix_error
+from shuffledp.comparison import best_levels, local_report_error, prefix_error, tree_error
 from shuffledp.comparison.ranges import range_rows
 from shuffledp.guarantees import GUARANTEES
 from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
@@ -19,6 +19,11 @@ SETTING = {"users": 1_000, "domain_size": 10, "eps": 1.0, "delta": 1e-5}
 CALIBRATED = {
     "prefix_error": (prefix_error, {"protocol": "correlated_noise", **SETTING}),
     "best_levels": (best_levels, {"protocol": "correlated_noise", **SETTING}),
+    "tree_error": (tree_error, {"protocol": "correlated_noise", **SETTING, "domain_size": 16, "levels": 2}),
+    "local_report_error": (
+        local_report_error,
+        {"protocol": "pgr", "users": 1_000, "domain_size": 10, "eps_local": 1.0},
+    ),
 }
 
 

@@ -246,6 +246,8 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     # ranges of ordered values
     ("prefix_error", "error", _calibrated, "shuffledp.comparison"),
     ("best_levels", "levels", _calibrated, "shuffledp.comparison"),
+    ("tree_error", "error", _calibrated, "shuffledp.comparison"),
+    ("local_report_error", "error", _always(EXACT), "shuffledp.comparison"),
     # Gaussian reports
     ("shuffle_gaussian_epsilon", "eps", _always(ONE_PAIR)),
     ("subsampled_shuffle_gaussian_epsilon", "eps", _always(ONE_PAIR)),
