@@ -19,7 +19,7 @@ DELTA = 1e-6
 
 
 @pytest.mark.parametrize("population", TAILS)
-def test_the_mean_is_sharper_than_the_closed_form(population):
+def test_mean_is_sharper_than_closed_form(population):
     closed = amplified_epsilon(population, 4.0, DELTA, accounting="corrected")
     assert bounded_epsilon("clones", population, 4.0, DELTA) < 0.6 * closed
 
@@ -32,7 +32,7 @@ def test_eps_is_the_inverse_of_delta(population, report):
     assert bounded_delta(report, population, 4.0, 0.99 * eps, DELTA) > DELTA
 
 
-def test_a_report_that_shows_itself_has_no_eps(monkeypatch):
+def test_report_that_reveals_has_no_eps(monkeypatch):
     monkeypatch.setattr(bounded_populations, "population_delta", lambda *given: 1.0)
     assert math.isinf(bounded_epsilon(GaussianRandomizer(1.0), TAILS[0], math.inf, DELTA))
 

@@ -21,7 +21,7 @@ ONE, BOTH = "Cobalt, 1m report", "Cobalt, both reports"
 
 
 @pytest.mark.parametrize("key", COMPUTED)
-def test_a_system_is_what_the_accountant_makes_of_its_settings(key):
+def test_deployed_answer_is_of_its_settings(key):
     known = deployments()[key]
     answer = deployed_answer(key)
     same = amplification(users=known.users, delta=known.delta, randomizer=SymmetricRAPPOR(known.eps0, 2))
@@ -31,7 +31,7 @@ def test_a_system_is_what_the_accountant_makes_of_its_settings(key):
     assert deployed_printed(key) == known.eps
 
 
-def test_users_that_are_enough_are_enough_and_one_less_is_not():
+def test_smallest_number_of_users_is_tight():
     key = COMPUTED[-1]
     enough = deployed_users(key)
     assert deployed_epsilon(key, users=enough) <= deployed_printed(key)
@@ -45,7 +45,7 @@ def test_colluding_users_hide_nobody():
     assert deployed_epsilon(key, colluding=0.1) == deployed_epsilon(key, users=round(0.9 * users))
 
 
-def test_the_printed_budget_of_fabricated_messages_holds_for_a_day_and_not_for_several():
+def test_printed_fabrication_budget_holds_one_day():
     """The values are from another program; a cell's mean is the number of devices times the mean per device."""
     assert deployed_epsilon(ONE) == pytest.approx(0.99815, abs=1e-5)
     assert deployed_epsilon(ONE, rounds=7) == pytest.approx(2.7711, abs=1e-4)
@@ -58,7 +58,7 @@ def test_the_printed_budget_of_fabricated_messages_holds_for_a_day_and_not_for_s
     assert deployed_answer(ONE, users=1000).eps == math.inf, "an empty gaining cell is too likely"
 
 
-def test_devices_that_are_enough_for_several_days():
+def test_devices_needed_for_several_days():
     for days, needed in ((1, 996_457), (7, 6.97e6)):
         enough = deployed_users(ONE, rounds=days)
         assert enough == pytest.approx(needed, rel=2e-3)
@@ -70,7 +70,7 @@ def test_devices_that_are_enough_for_several_days():
 
 
 @pytest.mark.parametrize("key", REFUSED)
-def test_what_was_not_found_is_not_guessed(key):
+def test_unknown_parameters_are_not_guessed(key):
     with pytest.raises(ValueError, match=f"^The eps of {key} cannot be computed. Not found for it: "):
         deployed_epsilon(key)
 

@@ -8,7 +8,7 @@ from shuffledp.accounting import (
 )
 
 
-def test_subsets_have_about_the_best_size_if_none_is_given():
+def test_default_subset_size_is_near_best():
     assert Family("subset", 100).make_randomizer(1.0) == SubsetSelection(1.0, 100, 27)
     assert Family("subset", 5).make_randomizer(9.0) == SubsetSelection(9.0, 5, 1)
 

@@ -37,7 +37,8 @@ def _worst_delta(groups, victim, eps):
 
 
 @pytest.mark.parametrize("budgets", [(0.5, 4.0, 4.0, 0.5), (4.0, 4.0, 0.5, 0.5), (1.0, 1.0, 3.0, 2.0)])
-def test_no_data_set_of_four_users_loses_more(budgets):
+def test_no_data_set_loses_more(budgets):
+    """The data sets are those of four users."""
     groups = [(1, GRR(eps, 3)) for eps in budgets]
     for eps in (0.1, 0.3, 0.6):
         if eps >= budgets[0]:
@@ -50,7 +51,8 @@ def test_no_data_set_of_four_users_loses_more(budgets):
         assert answer.eps == pytest.approx(eps, rel=1e-4)
 
 
-def test_no_data_set_of_users_with_tables_loses_more():
+def test_data_sets_of_tables_are_bounded():
+    """No data set of users with tables loses more than the bound."""
     rng = np.random.default_rng(1)
     for _ in range(3):
         tables = [FiniteRandomizer(rng.dirichlet(np.full(3, 4.0), size=2)) for _ in range(2)]
@@ -67,7 +69,7 @@ def test_no_data_set_of_users_with_tables_loses_more():
 # -- one randomizer, several kinds, none -------------------------------------------------------------------------------
 
 
-def test_equal_users_have_the_bound_of_one_randomizer():
+def test_equal_users_have_one_randomizers_bound():
     for randomizer in (GRR(2.0, 5), LaplaceRandomizer(1.0), SubsetSelection(2.0, 6, 2)):
         groups = [(600, randomizer), (400, randomizer)]
         assert personalized_epsilon(groups, 1e-6, 1) == pytest.approx(
@@ -78,7 +80,7 @@ def test_equal_users_have_the_bound_of_one_randomizer():
         )
 
 
-def test_tables_and_formulas_of_randomized_response_agree():
+def test_response_tables_and_formulas_agree():
     formulas = [(300, GRR(1.0, 3)), (700, GRR(3.0, 3))]
     tables = [(n, FiniteRandomizer(_rows(r))) for n, r in formulas]
     for victim in (0, 1):
@@ -88,7 +90,7 @@ def test_tables_and_formulas_of_randomized_response_agree():
         assert found == pytest.approx(other, rel=1e-5)
 
 
-def test_noise_of_a_larger_budget_hides_no_smaller_one():
+def test_larger_budget_hides_no_smaller_one():
     small, large = LaplaceRandomizer(0.5), LaplaceRandomizer(4.0)
     groups = [(1, small), (99_999, large)]
     answer = personalized_answer(groups, 1e-6, 0)
@@ -104,7 +106,7 @@ def test_noise_of_a_larger_budget_hides_no_smaller_one():
     )
 
 
-def test_randomizers_that_are_not_compared_count_as_not_hiding():
+def test_uncompared_randomizers_do_not_hide():
     density = DensityRandomizer(
         lambda x, y: -np.abs(y - x), lambda x, low, high: (high - low) / 10, (0.0, 1.0), (0.0, 5.0, 10.0), 1.0
     )
@@ -114,7 +116,8 @@ def test_randomizers_that_are_not_compared_count_as_not_hiding():
         assert "group 1 does not hide the victim" in answer.note
 
 
-def test_a_table_without_a_blanket_hides_as_much_as_its_users_hide_each_other():
+def test_table_without_blanket_hides_by_users():
+    """Users with a table without a blanket hide the victim as much as they hide each other."""
     told = FiniteRandomizer([[1.0, 0.0], [0.0, 1.0]])
     with pytest.raises(Infeasible):
         personalized_answer([(5, told)], 1e-6, 0)
@@ -126,7 +129,7 @@ def test_a_table_without_a_blanket_hides_as_much_as_its_users_hide_each_other():
     )
 
 
-def test_noise_without_a_local_budget_keeps_its_label():
+def test_gaussian_noise_keeps_unproven_label():
     answer = personalized_answer([(1, GaussianRandomizer(2.0)), (50, GRR(1.0, 3))], 1e-6, 0)
     assert answer.reduction == "local"
     assert answer.guarantee == "unproven"

@@ -40,7 +40,7 @@ def test_all_questions(eps_local, k, questions, one, apart, joint):
 
 
 @pytest.mark.parametrize("answer", [GRR(1.0, 3), BinaryRandomizedResponse(1.0), SubsetSelection(1.5, 4, 2)])
-def test_one_message_is_the_product_of_the_tables(answer):
+def test_message_is_product_of_tables(answer):
     rows = {
         GRR: lambda: responses(3, 1.0),
         BinaryRandomizedResponse: lambda: responses(2, 1.0),
@@ -63,7 +63,7 @@ def _subsets(eps_local, k, d):
     return rows / rows.sum(axis=1, keepdims=True)
 
 
-def test_no_data_set_of_joint_messages_loses_more():
+def test_no_joint_data_set_loses_more():
     rows = np.kron(responses(2, 0.7), responses(2, 0.7))
     for eps in (0.1, 0.6):
         bound = blanket_randomizer_delta(joint_randomizer(GRR(0.7, 2), 2), 3, eps)

@@ -18,14 +18,14 @@ def test_batches_are_composed_from_their_profiles():
     assert answer.as_dict()["batches"][0] == {"eps_local": 1.0, "users": 10_000, "count": 4}
 
 
-def test_without_others_the_local_budgets_add_up():
+def test_local_budgets_add_up_without_others():
     answer = rounds_epsilon([Batch(0.5, 1, 2), Batch(0.25, 1)], 1e-9)
     assert answer.eps == pytest.approx(1.25, rel=1e-6)
     assert answer.eps <= 1.25
 
 
 @pytest.mark.parametrize("text", ["1", "a:5", "1:b", "1:5:c", "1:5:6:7", "1:2.5"])
-def test_words_that_name_no_batch_are_refused(text):
+def test_malformed_batch_texts_are_refused(text):
     with pytest.raises(ValueError, match="round must be EPS_LOCAL:USERS"):
         batch_named(text)
 

@@ -38,7 +38,7 @@ from shuffledp.populations import Binomial, Empirical, Fixed, MomentBounded, Poi
 # -- amplification -----------------------------------------------------------------------------------------------------
 
 
-def test_a_randomizer_may_be_given_as_it_is():
+def test_randomizer_object_is_accepted():
     answer = amplification(None, 10_000, 1e-6, randomizer=GRR(3.0, 10))
     assert f"{answer.eps:.6f}" == "0.189779"
     assert answer.eps_local == 3.0
@@ -115,7 +115,7 @@ def test_colluding_users_are_no_cover():
         amplification(4.0, None, 1e-6, population=MomentBounded(100.0, 5.0), colluding=0.1)
 
 
-def test_rounds_with_a_bound_for_the_number_of_users():
+def test_rounds_with_bounded_number_of_users():
     """The bound's eps is at least the eps of any law that it allows, for several rounds, and it can be inverted."""
     known = SubGaussian(10_000.0, math.sqrt(5_000.0))  # Hoeffding's bound for the law
     law = amplification(1.0, None, 1e-6, population=Binomial(20_000, 0.5), rounds=4, crowd="fresh")
@@ -141,7 +141,8 @@ CROWDS = [
 
 
 @pytest.mark.parametrize(("mean", "rounds", "delta", "fresh", "shared"), CROWDS)
-def test_a_crowd_that_is_drawn_once_is_not_composed_as_if_drawn_anew(mean, rounds, delta, fresh, shared):
+def test_shared_crowd_needs_larger_eps(mean, rounds, delta, fresh, shared):
+    """A crowd that is drawn once is not composed as if it were drawn anew in each round."""
     others = {"population": Poisson(mean), "randomizer": "binary", "rounds": rounds}
     anew, once = (amplification(1.0, None, delta, crowd=crowd, **others) for crowd in ("fresh", None))
     assert fresh * (1 - 1e-5) < anew.eps < fresh * 1.001
@@ -195,13 +196,13 @@ def test_budget_and_amplification_are_inverse(randomizer):
     assert answer.eps == pytest.approx(back.eps, rel=1e-6)  # two roundings of one number
 
 
-def test_a_budget_of_one_user_is_the_target():
+def test_budget_of_one_user_is_target():
     answer = budget(1.0, 1, 1e-6)
     assert 1.0 <= answer.eps_local < 1.0 + 1e-5
     assert answer.eps <= 1.0
 
 
-def test_the_smallest_batch_by_the_blanket_is_smallest():
+def test_blanket_gives_smallest_batch():
     answer = smallest_batch(4.0, 0.5, 1e-6)
     better = smallest_batch(4.0, 0.5, 1e-6, randomizer="grr", domain_size=50)
     users = int(better.users)
@@ -225,7 +226,7 @@ def test_batches_of_random_size():
     )
 
 
-def test_one_user_is_enough_below_the_target():
+def test_one_user_suffices_below_target():
     assert smallest_batch(0.4, 0.5, 1e-6).users == 1
 
 
@@ -287,7 +288,7 @@ def test_mistakes_are_named(ask, message):
         (4.0, 10**9, 1e-6, {"randomizer": "grr", "domain_size": 10}),  # delta hardly changes with eps
     ],
 )
-def test_budgets_are_close_to_what_delta_allows(eps, users, delta, sizes):
+def test_budgets_are_close_to_delta_limit(eps, users, delta, sizes):
     answer = budget(eps, users, delta, **sizes)
     assert answer.eps <= eps <= answer.eps_local
     if answer.eps_local > eps:
@@ -306,7 +307,7 @@ def test_budgets_are_close_to_what_delta_allows(eps, users, delta, sizes):
         (lambda n: 1.0 if n < 10**6 else -math.inf, 1e6, 23),  # nothing but the sign: halving
     ],
 )
-def test_a_falling_function_is_bracketed_in_few_steps(excess, root, most, tolerance):
+def test_falling_function_is_bracketed_fast(excess, root, most, tolerance):
     tried = []
 
     def counted(number):
@@ -332,10 +333,10 @@ def kept_bit(eps_local):
     )
 
 
-def test_one_user_alone_has_the_central_budget_itself():
+def test_lone_user_has_central_budget():
     assert calibrate_randomizer(kept_bit, Fixed(0), 0.5, 1e-6).eps_local == pytest.approx(0.5, rel=1e-5)
 
 
-def test_a_randomizer_with_more_than_its_local_budget_is_refused():
+def test_randomizer_beyond_local_budget_is_refused():
     with pytest.raises(ValueError, match=r"make\(.*\) must have at most this local budget, got 0.9999"):
         calibrate_randomizer(lambda eps_local: kept_bit(2 * eps_local), Fixed(999), 0.5, 1e-6)

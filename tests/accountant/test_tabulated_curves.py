@@ -31,7 +31,7 @@ def test_other_populations_and_randomizers(monkeypatch):
     assert curves(10.0, 2_000, randomizer="rappor", domain_size=4).reduction == "own"
 
 
-def test_a_bound_has_a_profile_for_every_law_that_it_allows():
+def test_bound_profile_covers_every_allowed_law():
     """By Hoeffding's inequality, a sum of 10,000 fair coins is sub-Gaussian with scale 50."""
     bound, law = SubGaussian(5000.0, 50.0), Binomial(10_000, 0.5)
     found = curves(2.0, population=bound)
@@ -47,7 +47,8 @@ def test_a_bound_has_a_profile_for_every_law_that_it_allows():
     assert curves(2.0, population=MomentBounded(10.0, 1.0)).mu > found.mu
 
 
-def test_rounds_under_a_bound_are_those_of_a_number_that_all_have():
+def test_bound_rounds_are_of_least_number():
+    """Rounds under a bound are those of a number of users that all rounds have."""
     bound = SubGaussian(5000.0, 50.0)
     found = curves(2.0, population=bound, rounds=2, crowd="fresh")
     true = curves(2.0, population=Binomial(10_000, 0.5), rounds=2, crowd="fresh")
@@ -59,7 +60,7 @@ def test_rounds_under_a_bound_are_those_of_a_number_that_all_have():
     assert 0.98 * answer < found.eps[10] < 1.15 * answer
 
 
-def test_chords_are_above_and_end_with_the_last_value():
+def test_chords_lie_above_the_values():
     table = Tabulated(np.array([0.0, 0.5, 1.0]), np.array([0.4, 0.1, 0.01]))
     assert table.delta([0.0, 0.5, 1.0, 7.0]).tolist() == [0.4, 0.1, 0.01, 0.01]
     assert 0.1 < float(table.delta(0.3)) < 0.4

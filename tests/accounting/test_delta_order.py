@@ -24,7 +24,7 @@ def epsilons(answer):
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.filterwarnings("ignore::shuffledp.accounting.LastOrderWarning")
-def test_a_smaller_delta_has_at_least_the_same_eps(name):
+def test_smaller_delta_needs_no_less_eps(name):
     call, valid = CALLS[name]
     found = []
     for delta in (0.9, valid["delta"], 1e-15):

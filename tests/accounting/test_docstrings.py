@@ -61,7 +61,7 @@ def followed(function) -> str:
     return " ".join([own, *(inspect.getdoc(other) or "" for other in referred)])
 
 
-def test_every_public_function_says_where_it_comes_from_on_which_side_it_errs_and_its_units():
+def test_public_functions_state_source_side_units():
     wrong = []
     for name, function in FUNCTIONS.items():
         signature, text, claims = inspect.signature(function), followed(function), prose(function)
@@ -86,7 +86,7 @@ def modules_with_examples() -> list[str]:
 
 
 @pytest.mark.parametrize("module", modules_with_examples())
-def test_no_example_is_wrong_wherever_it_stands(module):
+def test_docstring_examples_are_correct(module):
     failures, tried = doctest.testmod(import_module(module))
     assert tried > 0
     assert failures == 0

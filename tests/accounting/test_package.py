@@ -42,7 +42,7 @@ def test_forms_are_proven_by_default(name, form):
     assert FUNCTIONS[name]["form"].default == form
 
 
-def test_what_is_known_to_be_violated_is_nobodys_default():
+def test_violated_calibrations_are_no_default():
     for name in ("rappor_delta", "rappor_flip_probability"):
         assert FUNCTIONS[name]["calibration"].default == "sound"
 
@@ -55,7 +55,7 @@ def test_protocols_are_calibrated_exactly_by_default(kind, name):
     assert default == best[0]
 
 
-def test_experiments_name_the_form_of_a_bound():
+def test_experiments_name_form_of_bound():
     """If a default changes, no figure may change."""
     for path in (ROOT / "config/experiments").glob("*.yaml"):
         for experiment, about in read_yaml(path)["experiments"].items():

@@ -54,7 +54,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", [name for name, (_, _, bad) in CALLS.items() if bad])
-def test_a_value_out_of_its_range_is_refused_by_name(name):
+def test_out_of_range_values_are_named(name):
     call, valid, arguments = CALLS[name]
     for argument, values in arguments.items():
         for bad in values:
@@ -151,7 +151,7 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("call", "last", "beyond", "error"), ENDS)
-def test_a_range_that_depends_on_other_arguments_holds_its_ends_exactly(call, last, beyond, error):
+def test_dependent_ranges_hold_their_ends(call, last, beyond, error):
     call(last)
     with pytest.raises(ValueError, match=f"^{error}.*, got "):
         call(beyond)

@@ -7,7 +7,7 @@ import pytest
 from shuffledp import guarantees
 
 
-def test_the_old_module_has_the_names_of_the_new_one_and_warns():
+def test_old_module_warns():
     with pytest.warns(DeprecationWarning, match=r"is now shuffledp\.guarantees: import Standing from there"):
         from shuffledp.accounting.standing import Standing
     assert Standing is guarantees.Standing

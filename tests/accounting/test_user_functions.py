@@ -68,7 +68,7 @@ USES = {
 
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
-def test_a_profile_of_another_package_is_asked_or_named(use):
+def test_user_profile_is_evaluated_or_named(use):
     use(OwnProfile())
     for bad in BAD_DELTAS.values():
         with pytest.raises(ValueError, match=r"OwnProfile\.delta (must return|raised)") as caught:
@@ -110,7 +110,7 @@ BAD_MASSES = {
     ids=[f"log_density {name}" for name in BAD_NUMBERS]
     + [f"mass {name}" for name in BAD_NUMBERS | BAD_MASSES],
 )
-def test_densities_of_ones_own_answer_numbers_or_are_named(name, bad):
+def test_user_densities_are_evaluated_or_named(name, bad):
     uses = (
         lambda r: a.blanket_randomizer_delta(r, 100, 0.3),
         lambda r: a.blanket_epsilon(r, 100, 1e-3, "lower"),
@@ -137,7 +137,7 @@ def test_densities_of_ones_own_answer_numbers_or_are_named(name, bad):
         _raises,
     ],
 )
-def test_a_randomizer_of_another_package_is_asked_or_named(bad):
+def test_user_randomizer_is_evaluated_or_named(bad):
     right = a.blanket_randomizer_delta(a.GRR(1.0, 3), 100, 0.3)
     assert a.blanket_randomizer_delta(OwnRandomizer(), 100, 0.3) == pytest.approx(right, rel=1e-9)
     for use in (
@@ -158,12 +158,12 @@ def test_a_randomizer_of_another_package_is_asked_or_named(bad):
         (OwnRandomizer(answer=[]), r"OwnRandomizer\.__hash__ raised TypeError"),
     ],
 )
-def test_members_of_a_randomizer_of_another_package_are_checked(wrong, error):
+def test_user_randomizer_members_are_checked(wrong, error):
     with pytest.raises(ValueError, match=error):
         a.blanket_randomizer_delta(wrong, 100, 0.3)
 
 
-def test_what_another_package_finds_infeasible_stays_infeasible():
+def test_user_profile_may_raise_infeasible():
     def answer(eps, right):
         raise a.Infeasible("too many users")
 
@@ -171,6 +171,6 @@ def test_what_another_package_finds_infeasible_stays_infeasible():
         delta_of(OwnProfile(answer), 0.3)
 
 
-def test_rounding_beyond_the_ends_is_moved_there():
+def test_rounding_is_clipped_at_ends():
     assert numbers_of("it", [-1e-12, 1 + 1e-12], (2,), 0.0, 1.0).tolist() == [0.0, 1.0]
     assert delta_of(OwnProfile(lambda eps, right: -1e-17), 0.3) == 0.0

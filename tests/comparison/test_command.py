@@ -38,7 +38,8 @@ def call(*arguments: str):
     return done
 
 
-def test_a_table_of_at_most_120_columns_grouped_by_trust(monkeypatch, in_a_worker):
+def test_table_is_narrow_and_grouped(monkeypatch, in_a_worker):
+    """The table has at most 120 columns, and groups rows by trust."""
     monkeypatch.setattr(
         "shuffledp.comparison.command.PATIENCE", math.inf
     )  # a slow machine says how far it is
@@ -55,7 +56,7 @@ def test_a_table_of_at_most_120_columns_grouped_by_trust(monkeypatch, in_a_worke
     assert done.stderr == ""
 
 
-def test_json_is_a_list_of_objects_and_csv_has_every_field(tmp_path):
+def test_json_objects_and_csv_fields(tmp_path):
     out = tmp_path / "out.csv"
     done = call(
         "--population",
@@ -142,7 +143,7 @@ class Hostile(Local):
 """
 
 
-def test_texts_of_plug_ins_steer_no_terminal_and_no_spreadsheet(tmp_path):
+def test_plugin_texts_are_made_harmless(tmp_path):
     plugin, out = tmp_path / "h.py", tmp_path / "out.csv"
     plugin.write_text(HOSTILE)
     setting = ("--users", "900", "--domain-size", "4", *SETTING)
@@ -161,7 +162,7 @@ def test_texts_of_plug_ins_steer_no_terminal_and_no_spreadsheet(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.html"])
-def test_without_the_extra_there_is_no_picture_and_nothing_is_computed_first(tmp_path, monkeypatch, name):
+def test_missing_extra_fails_before_computing(tmp_path, monkeypatch, name):
     monkeypatch.setitem(sys.modules, "bokeh" if name == "a.html" else "matplotlib", None)
     monkeypatch.setattr("shuffledp.comparison.comparing._row", None)
     done = call("--users", "900", "--domain-size", "4", *SETTING, "--plot", str(tmp_path / name))
@@ -169,7 +170,7 @@ def test_without_the_extra_there_is_no_picture_and_nothing_is_computed_first(tmp
     assert done.stderr.startswith("Error: This needs the package ")
 
 
-def test_rows_are_shown_where_they_cannot_be_written(tmp_path):
+def test_table_is_printed_without_a_plot(tmp_path):
     """With too few users no protocol meets the budget, so that there is nothing to draw."""
     setting = ("--users", "2", "--domain-size", "4", "--protocols", "balls_into_bins", *SETTING)
     done = call(*setting, "--plot", str(tmp_path / "a.png"))
@@ -239,7 +240,7 @@ def plugin(folder, body: str) -> str:
         ("print('[]', flush=True); 1 / 0", "ZeroDivisionError: division by zero"),
     ],
 )
-def test_a_protocol_that_does_not_return_is_a_row(tmp_path, monkeypatch, in_a_worker, body, reason):
+def test_endless_protocol_is_a_row(tmp_path, monkeypatch, in_a_worker, body, reason):
     monkeypatch.chdir(tmp_path)
     names = f"central_laplace,{plugin(tmp_path, body)},skellam"
     setting = ("--users", "5000", "--domain-size", "4", "--protocols", names, "--seconds", "5", *SETTING)
@@ -265,7 +266,7 @@ def test_a_protocol_that_does_not_return_is_a_row(tmp_path, monkeypatch, in_a_wo
         ("class Mine: pass\n", "not a subclass of shuffledp.protocols.ProtocolBase"),
     ],
 )
-def test_a_protocol_that_cannot_be_imported_is_a_row(tmp_path, monkeypatch, in_a_worker, text, reason):
+def test_broken_import_is_a_row(tmp_path, monkeypatch, in_a_worker, text, reason):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(text)
     setting = ("--users", "5000", "--domain-size", "4", "--protocols", "mine.py:Mine,skellam", *SETTING)
@@ -284,7 +285,7 @@ def test_a_protocol_that_cannot_be_imported_is_a_row(tmp_path, monkeypatch, in_a
         assert "Left out:\n  failed: mine.py:Mine: " in call(*setting).stdout
 
 
-def test_a_result_that_this_process_cannot_read_is_a_row(tmp_path, monkeypatch, in_a_worker):
+def test_unreadable_result_is_a_row(tmp_path, monkeypatch, in_a_worker):
     monkeypatch.chdir(tmp_path)
     name = plugin(tmp_path, "pass")
     text = (tmp_path / "mine.py").read_text()
@@ -321,7 +322,7 @@ def test_the_worker_ends_with_the_command(tmp_path, stop):
     assert wait_until(lambda: not Path(f"/proc/{worker}").exists())
 
 
-def test_sizes_beyond_the_memory_of_the_machine_are_refused(monkeypatch):
+def test_sizes_beyond_memory_are_refused(monkeypatch):
     monkeypatch.setattr("shuffledp.comparison.setting.machine_memory", lambda: 10**9)
     with pytest.raises(
         ValueError, match=r"10,000,000 values at 16 numbers of users take about 16.0 GB, and this"

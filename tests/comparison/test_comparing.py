@@ -53,7 +53,7 @@ def of(rows, name):
         ("vectors", {"dimension": 5, "norm": "l1"}),
     ],
 )
-def test_every_built_in_has_a_row_and_none_fails(frequencies, kind, what):
+def test_built_ins_have_rows_without_failure(frequencies, kind, what):
     rows = frequencies if kind == "frequency" else shuffledp.compare(2_000, **what, **SETTING)
     assert sorted(row.protocol for row in rows) == list(available(kind))
     assert {row.status for row in rows} == ({"ok"} if kind == "sets" else {"ok", "infeasible"})
@@ -71,7 +71,8 @@ def test_every_built_in_has_a_row_and_none_fails(frequencies, kind, what):
             assert row.mse is None
 
 
-def test_rows_are_grouped_by_trust_and_sorted_by_error(frequencies):
+def test_rows_are_grouped_and_sorted(frequencies):
+    """Rows are grouped by trust, and sorted by error."""
     good = [row for row in frequencies if row.status == "ok"]
     assert list(frequencies[: len(good)]) == good
     order = list(dict.fromkeys(row.trust for row in good))
@@ -83,7 +84,7 @@ def test_rows_are_grouped_by_trust_and_sorted_by_error(frequencies):
     assert all(row.floor_ratio > 0.99 for row in good)
 
 
-def test_filters_leave_rows_out_or_say_why():
+def test_filters_omit_rows_or_explain():
     rows = shuffledp.compare(
         2_000,
         domain_size=6,
@@ -100,7 +101,7 @@ def test_filters_leave_rows_out_or_say_why():
     assert all(row.most_bits <= 5 and row.most_messages <= 1.5 for row in good)
 
 
-def test_the_most_of_any_user_and_the_mean_have_limits_of_their_own():
+def test_most_and_mean_have_separate_limits():
     names = ["designated_coins", "pure_dump", "silent_users", "grr_blanket"]
 
     def admitted(**limits):
@@ -120,7 +121,7 @@ def test_the_most_of_any_user_and_the_mean_have_limits_of_their_own():
     assert set(admitted(max_bits=20, mean_bits=6)) == {"grr_blanket"}
 
 
-def test_a_plugin_that_does_not_state_the_most_is_shown_but_keeps_no_limit(tmp_path):
+def test_plugin_without_most_keeps_no_limit(tmp_path):
     (tmp_path / "mine.py").write_text(
         "from shuffledp.protocols import Cost\n"
         "from shuffledp.protocols.frequency.grr_blanket import GrrBlanket\n\n\n"
@@ -144,7 +145,7 @@ def test_a_plugin_that_does_not_state_the_most_is_shown_but_keeps_no_limit(tmp_p
     )
 
 
-def test_an_accounting_that_is_asked_for_is_not_replaced_by_another():
+def test_requested_accounting_is_not_replaced():
     names = ["grr_blanket", "silent_users"]
     printed = shuffledp.compare(20_000, domain_size=6, protocols=names, accounting="printed", **SETTING)
     assert of(printed, "grr_blanket").accounting == "printed"
@@ -153,7 +154,7 @@ def test_an_accounting_that_is_asked_for_is_not_replaced_by_another():
     assert best[0].accounting == "printed"  # it has no other
 
 
-def test_data_frames_series_and_files_are_counted(tmp_path):
+def test_frames_series_and_files_are_counted(tmp_path):
     frame = pd.DataFrame({"v": ["b", "a", "b", "c"] * 500, "x": [0.5, 2.0, 7.0, None] * 500})
     setting = {**SETTING, "protocols": ["grr_blanket"]}
     (wanted,) = shuffledp.compare(counts=[500, 1000, 500], **setting)
@@ -173,7 +174,7 @@ def test_data_frames_series_and_files_are_counted(tmp_path):
     ]
 
 
-def test_remarks_name_the_origin_of_a_noise_design_and_its_distance_from_the_shipped_one():
+def test_remarks_name_origin_of_noise_design():
     def row(size, eps):
         return shuffledp.compare(9_000, max_value=size, eps=eps, delta=1e-6, protocols=["correlated_sum"])[0]
 
@@ -186,7 +187,7 @@ def test_remarks_name_the_origin_of_a_noise_design_and_its_distance_from_the_shi
     assert row(10, 0.7).remark.endswith("by the losses of all pairs of inputs")
 
 
-def test_sets_of_data_frames_are_those_of_their_counts():
+def test_set_frames_equal_their_counts():
     frame = pd.DataFrame({"s": [[0, 1], [1, 2]] * 500, "t": ["0,1", "1,2"] * 500})
     sets = {"set_size": 2, "domain_size": 3, "protocols": ["balls_into_bins", "subset_local"], **SETTING}
     want = shuffledp.compare(counts=[500, 1000, 500], **sets)
@@ -196,7 +197,7 @@ def test_sets_of_data_frames_are_those_of_their_counts():
         shuffledp.compare(data=frame, column="s", **{**sets, "set_size": 3})
 
 
-def test_a_bound_of_the_population_has_rows_and_no_simulation():
+def test_population_bound_has_no_simulation():
     what = {
         "population": MomentBounded(2_000, 100),
         "domain_size": 4,
@@ -225,7 +226,7 @@ def test_sets_and_vectors_simulated(what):
         assert abs(row.simulated_mse - row.mse) < 4 * row.simulated_standard_error  # about 1e-4 each
 
 
-def test_messages_that_are_long_vectors_are_not_simulated_one_by_one():
+def test_long_vector_messages_are_not_simulated():
     (row,) = shuffledp.compare(30_000, dimension=1_000, protocols=["privunit"], simulate=1, **SETTING)
     assert (row.mse_from, row.simulated_mse) == ("expected", None)
 
@@ -244,7 +245,7 @@ def test_simulation_agrees_with_the_expectation():
         assert row.mse_from == "expected"
 
 
-def test_an_interval_covers_95_percent_of_the_errors():
+def test_interval_covers_95_percent():
     """The 400 x 50 errors are nearly independent; the bound is 4.5 standard deviations of a share, about 1e-5."""
     names = ["pure_dump", "grr_blanket", "skellam", "local", "central_laplace"]
     rows = shuffledp.compare(counts=[600] * 50, protocols=names, simulate=400, seed=5, **SETTING)
@@ -255,7 +256,7 @@ def test_an_interval_covers_95_percent_of_the_errors():
     assert all(row.simulated_coverage is None for row in shuffledp.compare(99, domain_size=3, **SETTING))
 
 
-def test_a_simulation_is_of_the_shares_that_the_expectation_is_of():
+def test_simulation_has_the_expectations_shares():
     """If estimates are truncated, errors for drawn shares differ from errors for the given shares."""
     (row,) = shuffledp.compare(
         population=Binomial(999, 0.3),
@@ -268,7 +269,7 @@ def test_a_simulation_is_of_the_shares_that_the_expectation_is_of():
     assert abs(row.simulated_mse - row.mse) < 4 * row.simulated_standard_error
 
 
-def test_without_closed_form_and_without_law_there_is_no_error(tmp_path):
+def test_error_needs_law_or_formula(tmp_path):
     (tmp_path / "mine.py").write_text(PLUGIN.replace("FAULT", "pass").replace('"local")', '"grr_blanket")'))
     (row,) = shuffledp.compare(
         population=MomentBounded(90_000, 30),
@@ -297,7 +298,7 @@ def test_without_closed_form_and_without_law_there_is_no_error(tmp_path):
         ),
     ],
 )
-def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path, fault, status, says):
+def test_plugins_and_their_faults_are_rows(tmp_path, fault, status, says):
     (tmp_path / "mine.py").write_text(PLUGIN.replace("FAULT", fault or "pass"))
     rows = shuffledp.compare(
         2_000, domain_size=6, protocols=["local", "mine.py:Mine"], root=tmp_path, **SETTING
@@ -359,7 +360,7 @@ def test_mistakes_are_named(arguments, says):
         shuffledp.compare(**arguments, **SETTING)
 
 
-def test_arguments_are_those_that_the_documentation_describes():
+def test_documentation_describes_all_arguments():
     names = list(inspect.signature(shuffledp.compare).parameters)
     assert names[:3] == ["users", "eps", "delta"]
     assert set(names) <= set(re.findall(r"\w+", shuffledp.compare.__doc__))

@@ -54,7 +54,7 @@ def test_the_analyzer_gives_the_librarys_answer(name, fan_outs, tmp_path):
     assert squares == pytest.approx([0.0, (middle["half_width"] * users / 1.959964) ** 2])
 
 
-def test_variances_of_ranges_are_those_of_least_squares():
+def test_range_variances_are_least_squares():
     tree = Tree((3, 2, 2), (3.0, 1.0, 5.0))
     nodes, k = Nodes(tree.sizes, tree.information.tolist()), 12
     variances = [nodes.variance(first, last) for first in range(k) for last in range(first + 1, k + 1)]
@@ -67,7 +67,7 @@ def test_isotonic_regression_is_that_of_scipy(numbers):
     assert_allclose(monotone(numbers), isotonic_regression(numbers).x, atol=1e-9)
 
 
-def test_fewer_users_have_less_noise_and_no_guarantee(tmp_path):
+def test_fewer_users_lose_the_guarantee(tmp_path):
     folder = tmp_path / "few"
     CountTree.calibrate("balls_into_bins", 2_000, (4, 3), 3.0, 1e-3).export_client(folder, 12)
     answer, _ = answer_of(folder, [3] * 500)
@@ -85,7 +85,7 @@ def moved_delta(laws, eps):
 
 
 @pytest.mark.parametrize(("users", "eps", "delta"), [(40, 2.0, 1e-2), (60, 1.5, 5e-2)])
-def test_the_joint_delta_of_two_levels_is_that_of_all_outcomes(users, eps, delta):
+def test_joint_delta_equals_all_outcomes(users, eps, delta):
     """All outcomes of the counters that a user moves in a tree 2 x 2, with the dummies of all users."""
     tree = CountTree.calibrate("balls_into_bins", users, (2, 2), eps, delta)
     noise = binom.pmf(np.arange(users + 1), users, tree.protocol.rate)
@@ -97,7 +97,7 @@ def test_the_joint_delta_of_two_levels_is_that_of_all_outcomes(users, eps, delta
 
 
 @pytest.mark.parametrize("levels", [1, 2, 4, 8])
-def test_the_joint_delta_of_laplace_noise_is_a_binomial_sum(levels):
+def test_joint_laplace_delta_is_binomial(levels):
     """A count moved by one has two likelihood ratios only, so that h levels are 2h-fold randomized response."""
     eps, delta = 1.0, 1e-8
     tree = CountTree.calibrate("central_laplace", 10**5, (2,) * levels, eps, delta)

@@ -118,7 +118,7 @@ def call(*words: str):
         ("amplified", "--population binomial:9999:0.3 --domain-size 4 --eps 1 --delta 1e-6", "Shuffle", 1e-6),
     ],
 )
-def test_a_record_keeps_to_the_schema_of_the_registry(protocol, setting, model, delta):
+def test_record_follows_the_registry_schema(protocol, setting, model, delta):
     done = call(protocol, *setting.split(), "--registry")
     assert done.exit_code == 0, done.output
     record = yaml.safe_load(done.output)
@@ -172,7 +172,7 @@ LATER = fields(
 )
 
 
-def test_a_deployed_system_has_a_record_by_its_own_settings():
+def test_deployed_system_has_a_record():
     done = call("Cobalt, 1m report", "--registry")
     assert done.exit_code == 0, done.output
     content = yaml.safe_load(done.output)
@@ -191,7 +191,7 @@ def test_a_deployed_system_has_a_record_by_its_own_settings():
     assert f'publication_date: "1900-01-01"  # {OPEN}' in done.output
 
 
-def test_a_deployed_system_is_described_without_options():
+def test_deployed_system_is_described():
     done = call("Cobalt, both reports")
     assert done.exit_code == 0, done.output
     for words in ("No eps is printed", "eps = 6.38286", "The analyzer cannot check this", "Open: Whether"):
@@ -207,7 +207,7 @@ def test_a_deployed_system_is_described_without_options():
         (["DAP, eps0 = 5", "--registry"], "has no record"),
     ],
 )
-def test_a_system_without_settings_or_record_is_refused(words, message):
+def test_unknown_systems_are_refused(words, message):
     done = call(*words)
     assert done.exit_code != 0 and message in done.output
 
@@ -227,7 +227,7 @@ def test_a_system_without_settings_or_record_is_refused(words, message):
         ("pure_dump --users 9 --domain-size 4 --eps 1 --delta 0", "delta"),
     ],
 )
-def test_mistakes_and_infeasible_settings_are_one_line(words, message):
+def test_mistakes_are_one_line(words, message):
     done = call(*words.split())
     assert done.exit_code != 0
     assert done.output.startswith("Error: ")
@@ -235,7 +235,7 @@ def test_mistakes_and_infeasible_settings_are_one_line(words, message):
     assert done.output.count("\n") == 1
 
 
-def test_numbers_and_texts_are_read_as_they_were():
+def test_yaml_keeps_numbers_and_texts():
     content = {"a": 1e-8, "b": 1.5e300, "c": 'it\'s "so": 1 # 2', "d": [{"x": "y", "z": 3}], "e": ["f"]}
     assert yaml.safe_load(as_yaml(content)) == content
     with pytest.raises(ValueError, match="finite"):
@@ -252,7 +252,7 @@ def test_numbers_and_texts_are_read_as_they_were():
         (["--max-bits", "0"], "max_bits must be a positive finite number, got 0.0."),
     ],
 )
-def test_the_limits_of_compare_hold_for_one_protocol(command, limit, reason, tmp_path, monkeypatch):
+def test_limits_hold_for_one_protocol(command, limit, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     setting = ["--users", "3k", "--domain-size", "5", "--epsilon", "1", "--delta", "1e-6"]
     name, *options = command

@@ -33,7 +33,7 @@ def test_the_curator_hides_a_whole_set():
 
 
 @pytest.mark.parametrize("task", [Frequency(2), Sets(2, 1)])
-def test_the_curator_releases_one_of_two_counts(task):
+def test_curator_releases_one_of_two_counts(task):
     """The second count is n minus the first. MULTI-EXACT and MULTI-UNION also release one count, with no less error."""
     assert floor(setting(task)) == pytest.approx(1 / (2 * math.sinh(0.5) ** 2) / 1e6, rel=1e-12)
 

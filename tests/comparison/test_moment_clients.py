@@ -21,11 +21,11 @@ FALSE_ALARM = 1e-6
 
 
 @pytest.mark.parametrize("most", [2, 3, 8])
-def test_the_client_has_the_square_levels_of_the_library(most):
+def test_client_has_librarys_square_levels(most):
     assert [square_level(value, most) for value in range(most + 1)] == square_levels(most).tolist()
 
 
-def test_the_analyzer_gives_the_moments_of_both_sums(tmp_path):
+def test_analyzer_gives_both_moments(tmp_path):
     users, most, folder = 1_500, 5, tmp_path / "minutes"
     both = TwoSums.calibrate("correlated_sum", users, most, 4.0, 1e-2)
     both.export_client(folder, domain={"low": 10.0, "high": 20.0, "unit": "minutes"})
@@ -49,7 +49,7 @@ def test_the_analyzer_gives_the_moments_of_both_sums(tmp_path):
     assert (answer["guarantee"], answer["warnings"], answer["unit"]) == ("upper", [], "minutes")
 
 
-def test_both_intervals_cover_as_often_as_they_state(tmp_path):
+def test_both_intervals_cover(tmp_path):
     """2,000 runs of the exact law of the messages; the interval of the variance is too wide for Laplace noise."""
     users, most, runs, rng = 1_000, 4, 2_000, np.random.default_rng(5)
     both = TwoSums.calibrate("correlated_sum", users, most, 1.0, 1e-4)

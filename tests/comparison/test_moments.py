@@ -31,7 +31,7 @@ def test_both_sums_together_spend_exactly_eps(most, first):
 
 
 @pytest.mark.parametrize(("first", "second"), [(1.0, 1.0), (0.9, 1.7325), (0.75, 2.25), (0.5, 2.9142)])
-def test_many_levels_have_the_frontier_of_real_numbers(first, second):
+def test_many_levels_have_real_number_frontier(first, second):
     """Specification, for eps = 1; the second moment is free."""
     assert second == pytest.approx(2 - first + 2 * math.sqrt(1 - first), abs=6e-5)
     assert second_budget(20_000, 1.0, first) == pytest.approx(second, abs=1e-4)
@@ -43,7 +43,7 @@ def test_a_bit_has_no_second_sum():
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 6, 100])
-def test_exact_sums_have_the_mean_and_the_variance_of_the_numbers(most):
+def test_exact_sums_give_exact_moments(most):
     numbers = np.random.default_rng(1).binomial(most, 0.3, 50)
     sums = float(numbers.sum()), float(square_levels(most)[numbers].sum())
     found = Moments.from_sums(50, most, sums, (0.0, 0.0))

@@ -47,7 +47,7 @@ def dense(tree):
 
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: str(tree.fan_outs))
-def test_errors_are_those_of_dense_least_squares(tree):
+def test_errors_are_dense_least_squares(tree):
     _, _, covariance = dense(tree)
     k = tree.sizes[0]
     prefixes = np.tri(k, k, -1)
@@ -60,7 +60,7 @@ def test_errors_are_those_of_dense_least_squares(tree):
 
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: str(tree.fan_outs))
-def test_the_estimate_is_that_of_dense_least_squares(tree):
+def test_estimate_is_dense_least_squares(tree):
     matrix, weights, covariance = dense(tree)
     rng, k = np.random.default_rng(2), tree.sizes[0]
     true = rng.integers(0, 50, k)
@@ -220,7 +220,7 @@ def test_bands_and_quantiles_cover(name, users, fan_outs, eps, delta):
 
 
 @pytest.mark.parametrize("fan_outs", [(2, 2), (2, 3), (2, 4), (3, 3), (2, 2, 2), (2,), (3,), (16,)], ids=str)
-def test_bands_of_few_values_cover_laplace_noise(fan_outs):
+def test_narrow_bands_cover_laplace_noise(fan_outs):
     """40,000 runs of Laplace noise; a normal quantile covers 94.4 % for 2 x 2."""
     tree, runs = Tree(fan_outs, (2.0,) * len(fan_outs)), 40_000
     nodes = [tree.sizes[0] // size for size in tree.sizes[1:]]
@@ -230,7 +230,7 @@ def test_bands_of_few_values_cover_laplace_noise(fan_outs):
     assert inside.sum() >= binom.ppf(FALSE_ALARM, runs, 0.95)
 
 
-def test_a_quantile_is_the_smallest_value_with_enough_users():
+def test_quantile_is_smallest_sufficient_value():
     tree = Tree((4,), (1e-12,))
     estimate, first, last = tree.quantiles(np.array([2.0, 0.0, 5.0, 3.0]), (0.1, 0.21, 0.69, 0.71, 0.999))
     assert estimate.tolist() == first.tolist() == last.tolist() == [0, 2, 2, 3, 3]
@@ -247,7 +247,7 @@ def best_over_flat(name, domain_size, measure):
 @pytest.mark.parametrize(
     ("name", "prefixes", "ranges"), [("central_laplace", 64, 128), ("balls_into_bins", 8, 8)]
 )
-def test_trees_win_from_the_crossover_of_the_specification(name, prefixes, ranges):
+def test_trees_win_from_the_crossover(name, prefixes, ranges):
     for measure, first in ((lambda t: t.cdf_mse, prefixes), (lambda t: t.range_mse, ranges)):
         assert best_over_flat(name, first, measure)
         assert not best_over_flat(name, first // 2, measure)
@@ -256,7 +256,7 @@ def test_trees_win_from_the_crossover_of_the_specification(name, prefixes, range
 SETTING = ["compare", "--task", "ranges", "--users", "100000", "--eps", "1", "--delta", "1e-8"]
 
 
-def test_the_command_prints_histograms_and_best_trees():
+def test_command_prints_best_trees():
     chosen = ["--domain-size", "256", "--protocols", "central_laplace,correlated_noise,balls_into_bins"]
     done = CliRunner().invoke(main, [*SETTING, *chosen, "--json"])
     assert done.exit_code == 0, done.output

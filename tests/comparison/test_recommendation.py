@@ -35,7 +35,8 @@ def row(name, trust="shuffler", mse=1e-6, guarantee="exact", **more):
     return Compared(name, name, "frequency", trust, "ok", "", "exact", "own", guarantee, **known | more)
 
 
-def test_proven_rows_of_the_weakest_trust_lead_and_others_are_passed_over_with_the_reason():
+def test_proven_row_of_weakest_trust_leads():
+    """Other rows are passed over, with the reason."""
     rows = [
         row("central", "central", 1e-9),
         replace(row("printed", mse=1e-9), accounting="printed"),
@@ -76,7 +77,7 @@ def test_every_label_has_words():
     assert tuple(MEANING) == GUARANTEES
 
 
-def test_the_command_recommends_in_text_and_json():
+def test_command_recommends_in_text_and_json():
     text = CliRunner().invoke(main, ["compare", *SETTING, *FEW]).stdout
     answer = json.loads(CliRunner().invoke(main, ["compare", *SETTING, *FEW, "--json"]).stdout)
     best = answer["recommendation"]
@@ -117,7 +118,7 @@ def test_the_command_recommends_in_text_and_json():
         ),
     ],
 )
-def test_the_next_command_of_own_data_states_what_its_values_are(tmp_path, options, command, unit):
+def test_next_command_states_the_values(tmp_path, options, command, unit):
     file = tmp_path / "mine.csv"
     file.write_text("v,x\n" + "a,1.5\nb,0.5\n" * 500)
     call = ["compare", "--csv", str(file), "--eps", "1", "--delta", "1e-6", *options]
@@ -126,7 +127,7 @@ def test_the_next_command_of_own_data_states_what_its_values_are(tmp_path, optio
     assert CliRunner().invoke(main, [*line.split()[1:-1], str(tmp_path / "new")]).exit_code == 0
 
 
-def test_where_nothing_fits_the_limit_to_loosen_is_named_with_a_value_that_admits():
+def test_limit_to_loosen_has_sufficient_value():
     limits = ["--max-bits", "3", "--mean-messages", "0.9"]
     answer = json.loads(
         CliRunner()
@@ -142,7 +143,7 @@ def test_where_nothing_fits_the_limit_to_loosen_is_named_with_a_value_that_admit
     assert CliRunner().invoke(main, ["compare", *SETTING, *wider]).stdout.startswith("Use grr_blanket")
 
 
-def test_a_limit_on_what_is_not_stated_is_not_loosened():
+def test_unstated_quantity_is_not_loosened():
     unknown = replace(row("unknown"), status="infeasible", beyond={"max_bits": math.inf})
     assert loosening([unknown], {"max_bits": 3.0}, 1.0, lambda changes, names: []) is None
 
@@ -150,7 +151,7 @@ def test_a_limit_on_what_is_not_stated_is_not_loosened():
 @pytest.mark.parametrize(
     ("users", "same"), [("200k", "200000"), ("2e5", "200000"), ("0.5M", "500000"), ("10_000", "10000")]
 )
-def test_numbers_are_read_as_people_write_them(users, same):
+def test_human_number_formats_are_read(users, same):
     setting = [
         "--domain-size",
         "4",
@@ -173,7 +174,7 @@ def test_numbers_are_read_as_people_write_them(users, same):
 
 
 @pytest.mark.parametrize("users", ["2e5.5", "1.5", "k", "-1k", "1e400", "ten", ""])
-def test_what_is_no_whole_number_is_refused_in_one_line(users):
+def test_fractional_users_are_refused(users):
     done = CliRunner().invoke(main, ["compare", "--users", users, *SETTING[2:]])
     assert done.exit_code == 1
     assert len(done.stderr.splitlines()) == 1

@@ -60,12 +60,12 @@ def test_the_exact_parameters(name, users, values, rounds, parameter, exact, tol
         assert composed_epsilon([fewer], 1e-6, rounds=[rounds]) > 1
 
 
-def test_fair_coins_of_all_users_may_be_too_few():
+def test_fair_coins_need_enough_users():
     with pytest.raises(Infeasible, match="10000 users are too few"):
         released("balls_into_bins", 10_000, 20, 365)
 
 
-def test_infinite_losses_leave_a_small_part_of_delta():
+def test_infinite_losses_leave_little_delta():
     found = released("sageo", 49_241, 499, 30)
     assert found.floor < 1e-6
     assert 0.999 <= found.eps_all <= 1
@@ -75,7 +75,8 @@ def test_infinite_losses_leave_a_small_part_of_delta():
     assert ratio == pytest.approx(1, abs=2e-3)
 
 
-def test_a_bound_at_one_point_composes_as_failing_randomized_response():
+def test_point_bound_composes_as_failing_response():
+    """A bound at one point composes as randomized response that fails with probability delta."""
     found = released("pure_dump", 49_241, 499, 30, accounting="printed")
     assert found.status == "point"
     assert found.protocol.dummies_in_all > 534_721
@@ -112,7 +113,7 @@ def test_numbers_of_releases_within_an_eps():
     assert releases_within(profile, 0.1, 1e-6, protocol) == 0
 
 
-def test_the_order_changes_with_the_number_of_releases():
+def test_order_depends_on_number_of_releases():
     names = ["correlated_noise", "designated_coins", "pure_dump", "central_laplace"]
     best = {}
     for rounds in (1, 30):
@@ -166,7 +167,7 @@ def test_the_commands():
     assert "crowd must be left out without population" in refused.output
 
 
-def test_a_simulation_of_one_of_the_releases():
+def test_one_release_is_simulated():
     counts = [5_000, 3_000, 2_000]
     result = shuffledp.simulate(counts=counts, protocol="designated_coins", eps=1, delta=1e-6, rounds=30)
     once = shuffledp.simulate(counts=counts, protocol="designated_coins", eps=3, delta=1e-6)
@@ -219,7 +220,7 @@ def test_past_releases_and_further_ones(tmp_path):
     assert "--spent cannot be combined" in refused
 
 
-def test_an_attack_on_the_messages_of_all_releases_finds_the_delta_of_the_budget():
+def test_attack_on_releases_finds_delta():
     """User 0 holds 0 or 1 in all releases; a correct program fails with a probability of about 1e-3."""
     rounds, trials, delta = 4, 2_000, 0.05
     found = released("designated_coins", 60, 3, rounds, delta=delta)
@@ -257,7 +258,7 @@ def test_an_attack_on_the_messages_of_all_releases_finds_the_delta_of_the_budget
         ),
     ],
 )
-def test_a_wrong_file_of_past_releases_is_one_line_with_its_place(tmp_path, content, says):
+def test_wrong_file_of_releases_is_located(tmp_path, content, says):
     file = tmp_path / "past.json"
     file.write_text(content)
     done = CliRunner().invoke(main, ["account", "--spent", str(file), "--delta", "1e-6"])
@@ -265,6 +266,6 @@ def test_a_wrong_file_of_past_releases_is_one_line_with_its_place(tmp_path, cont
     assert says in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_the_printed_eps_of_further_releases_is_rounded_up():
+def test_further_eps_is_rounded_up():
     lines = Spent(0.1, 1e-6, 3, 1.23456789, 138).lines()
     assert lines[1].endswith("eps of all is at most 1.23457.")

@@ -22,7 +22,7 @@ def row(name, trust="shuffler", mse=1e-6, bits=5.0, status="ok", **more):
     return Compared(name, name, "frequency", trust, status, "", "exact", "own", **known, **more)
 
 
-def test_trust_stands_in_the_order_of_leaderboards():
+def test_trust_order_is_that_of_leaderboards():
     assert list(TRUST) == list(ON_LEADERBOARDS)
 
 
@@ -38,7 +38,7 @@ def test_order():
     assert [r.protocol for r in in_order(rows)] == ["a", "b", "c", "l", "i", "f"]
 
 
-def test_a_bound_that_is_only_printed_or_not_proven_leads_no_ranking():
+def test_unproven_bounds_lead_no_ranking():
     rows = [
         replace(row("printed", mse=1e-9, guarantee="upper"), accounting="printed"),
         row("unproven", mse=2e-9, guarantee="unproven"),
@@ -54,7 +54,7 @@ def test_a_bound_that_is_only_printed_or_not_proven_leads_no_ranking():
         assert "come last in their trust model" not in table(alike)
 
 
-def test_fronts_have_what_nothing_of_the_same_trust_beats():
+def test_fronts_have_undominated_rows():
     rows = [
         row("cheap", bits=1.0, mse=9e-6),
         row("as_cheap", bits=1.0, mse=1e-5),
@@ -70,7 +70,7 @@ def test_fronts_have_what_nothing_of_the_same_trust_beats():
 
 
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", " =", "\t="])
-def test_cells_of_texts_begin_no_formula_and_numbers_stay_numbers(begin):
+def test_csv_cells_begin_no_formula(begin):
     (header, line) = csv.reader(as_csv([replace(row("a"), label=f"{begin}1+1", slack=-0.5)]).splitlines())
     found = dict(zip(header, line, strict=True))
     assert (found["label"], found["slack"]) == (f"'{begin}1+1", "-0.5")
@@ -104,7 +104,7 @@ def test_other_units_and_plain_values():
 
 
 @pytest.mark.parametrize("width", [60, 100])
-def test_every_line_fits_the_width_and_no_number_is_cut(width, monkeypatch):
+def test_lines_fit_width_without_cut_numbers(width, monkeypatch):
     """Only the command, which is for copying, and error messages are longer."""
     words = ["--users", "3000", "--domain-size", "4", "--eps", "1", "--delta", "1e-6", "--colluding", "1%"]
     names = ["--protocols", "fragmented_rappor,grr_blanket,local,solh"]
@@ -141,7 +141,7 @@ def test_two_names_never_print_alike(monkeypatch):
         assert set(names) <= set(first)
 
 
-def test_chosen_columns_are_the_columns_of_the_table():
+def test_chosen_columns_are_printed():
     words = ["--users", "300", "--domain-size", "4", "--eps", "1", "--delta", "1e-3", "--protocols", "local"]
     text = CliRunner().invoke(main, ["compare", *words, "--columns", "guarantee,mse,slack"]).stdout
     assert "\nprotocol                       guarantee      error slack\nlocal" in text

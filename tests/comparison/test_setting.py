@@ -23,7 +23,7 @@ def inputs(who, repeat):
     return np.concatenate([chunk.values for chunk in chunks])
 
 
-def test_sets_have_distinct_items_and_the_given_holders():
+def test_sets_have_distinct_items():
     task = Sets(5, 3, padding_items=1)
     counts = np.array([[20, 13, 7, 19, 1], [18, 18, 18, 0, 6]])
     who = holding(task, np.array([20, 20]), counts)
@@ -37,7 +37,7 @@ def test_sets_have_distinct_items_and_the_given_holders():
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2"])
-def test_the_shortcuts_of_vectors_say_what_the_vectors_say(norm):
+def test_vector_shortcuts_equal_plain_vectors(norm):
     task = Vectors(3, clip=2.0, norm=norm)
     who = holding(task, np.array([10, 12]), np.array([[5, 4, 1], [0, 2, 10]]))
     plain = Participants(who.public, who.counts, who.truth, who.users)

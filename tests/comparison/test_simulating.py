@@ -31,7 +31,7 @@ def test_users_values_become_estimates_with_intervals():
     assert np.abs(found.estimates - found.truth).max() < found.simultaneous_half_width
 
 
-def test_the_same_seed_gives_the_same_batch():
+def test_same_seed_gives_same_batch():
     first, same, other = (
         shuffledp.simulate(counts=[50, 30, 20], protocol="grr_blanket", seed=seed, **BUDGET | {"delta": 1e-2})
         for seed in (1, 1, 2)
@@ -40,7 +40,7 @@ def test_the_same_seed_gives_the_same_batch():
     assert np.any(first.estimates != other.estimates)
 
 
-def test_sums_are_in_the_units_of_the_data():
+def test_sums_have_units_of_data():
     hours = [1.5, 2.25, 7.0] * 1000
     found = shuffledp.simulate(hours, protocol="central_laplace", max_value=8, levels=32, **BUDGET)
     assert found.values == ("sum",)
@@ -51,7 +51,7 @@ def test_sums_are_in_the_units_of_the_data():
     np.testing.assert_allclose(found.half_width, row.half_width)
 
 
-def test_without_a_closed_form_the_variance_is_that_of_simulated_batches(monkeypatch):
+def test_missing_formula_gives_simulated_variance(monkeypatch):
     protocol = shuffledp.get("frequency", "grr_blanket")
     known = shuffledp.simulate(counts=[400, 300, 300], protocol="grr_blanket", eps=1.0, delta=1e-3)
     monkeypatch.setattr(protocol, "expected_variance", lambda self, who: None)
@@ -61,7 +61,7 @@ def test_without_a_closed_form_the_variance_is_that_of_simulated_batches(monkeyp
     assert np.all(found.variance != known.variance)
 
 
-def test_sets_levels_and_options_of_the_protocol():
+def test_sets_levels_and_protocol_options():
     found = shuffledp.simulate(
         counts=[300, 200, 100, 200],
         set_size=2,
@@ -111,6 +111,6 @@ def test_results_print_and_convert():
     assert rows.plot().axes[0].get_xlabel() == "bits per user"
 
 
-def test_both_calls_share_the_arguments_of_a_setting():
+def test_both_calls_share_setting_arguments():
     both = set(inspect.signature(Options).parameters) & set(inspect.signature(BatchOptions).parameters)
     assert {"eps", "delta", "population", "counts", "data", "levels", "accounting", "seed"} <= both

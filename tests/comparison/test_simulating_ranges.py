@@ -18,7 +18,7 @@ call = partial(CliRunner().invoke, main)
 BATCH = {"protocol": "balls_into_bins", "eps": 1.0, "delta": 1e-6}
 
 
-def test_quantiles_of_a_file_are_near_the_true_ones(tmp_path):
+def test_file_quantiles_are_near_true_ones(tmp_path):
     ages = np.random.default_rng(7).integers(20, 60, 4_000)
     file = tmp_path / "ages.csv"
     file.write_text("\n".join(["age", *map(str, ages), "old", "101"]))
@@ -39,7 +39,7 @@ def test_quantiles_of_a_file_are_near_the_true_ones(tmp_path):
     assert text.count("\n") >= 6 and f"{median['low']} to {median['high']}" in text
 
 
-def test_a_data_frame_gives_the_same_as_its_counts():
+def test_data_frame_equals_its_counts():
     values = np.repeat(np.arange(8), np.arange(100, 108))
     same = [
         shuffledp.simulate_ranges(**source, fan_outs="2,4", **BATCH)
@@ -74,7 +74,7 @@ def test_remarks_on_the_data_are_warnings():
         shuffledp.simulate_ranges([*range(8)] * 100, bins="0:8:1", **BATCH)
 
 
-def test_counts_of_bins_are_merged_compared_and_deployed(tmp_path, monkeypatch):
+def test_binned_counts_are_merged_and_deployed(tmp_path, monkeypatch):
     compare_here(monkeypatch)
     monkeypatch.chdir(tmp_path)
     for name, ages in (("a", range(40)), ("b", range(30, 80))):

@@ -11,7 +11,7 @@ from shuffledp.comparison.user_data import own
 FRAME = pd.DataFrame({"s": ["a;b;c", "a", "b;d", "d;x"], "n": [0.2, 5.0, 1.0, 1.0]})
 
 
-def test_sets_are_holders_that_add_up_to_the_items_of_all_sets():
+def test_set_counts_are_their_holders():
     found = own(
         Options(eps=1, delta=0, data=FRAME, column="s", separator=";", values="abcd", set_size=2),
         how="say it",
@@ -22,7 +22,7 @@ def test_sets_are_holders_that_add_up_to_the_items_of_all_sets():
     assert sizes.startswith("Of 4 users 1 have more than 2 items") and " 2 have fewer" in sizes
 
 
-def test_numbers_have_the_step_of_their_levels():
+def test_numbers_have_steps_of_levels():
     found = own(Options(eps=1, delta=0, data=FRAME, column="n", max_value=2.0, levels=4), how="say it")
     assert (found.counts.tolist(), found.users, found.step) == ([1, 0, 2, 0, 1], 4, 0.5)
     assert found.remarks == (
@@ -40,6 +40,6 @@ def test_numbers_have_the_step_of_their_levels():
         ({"user": "s", "set_size": 2}, "Give either column"),
     ],
 )
-def test_what_does_not_go_together_is_named(asked, says):
+def test_conflicting_options_are_named(asked, says):
     with pytest.raises(ValueError, match=says):
         own(Options(eps=1, delta=0, data=FRAME, **asked), how="say it")

@@ -59,7 +59,7 @@ def test_blocks_are_never_below_their_cells(change, most):
     assert joint.missing < 3e-8
 
 
-def test_certificates_by_blocks_are_a_little_above_those_by_cells():
+def test_block_certificates_are_slightly_higher():
     by_cell = certify(DESIGN, DESIGN.eps, precision=PRECISION)
     by_block = certify(DESIGN, DESIGN.eps, precision=replace(PRECISION, blocks=0.5))
     assert by_cell.delta * (1 - 1e-4) <= by_block.delta <= by_cell.delta * (1 + 1e-4)

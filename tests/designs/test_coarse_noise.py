@@ -72,7 +72,7 @@ def brute_force(design, eps, box):
 
 
 @pytest.mark.parametrize("size", list(SMALL))
-def test_all_pairs_agree_with_the_law_of_all_counts(size):
+def test_all_pairs_agree_with_counts_law(size):
     design = SMALL[size]
     want = brute_force(design, design.eps, BOX[size])
     # So wide that hardly any loss lies beyond it: those count as infinite.
@@ -85,7 +85,7 @@ def test_all_pairs_agree_with_the_law_of_all_counts(size):
     assert max(want.values()) > 1e-4  # there is something to agree on
 
 
-def test_several_of_a_hub_are_moved_at_once():
+def test_hub_atoms_are_moved_together():
     design = CoarseDesign(13, 9.0, (1.0,) * 13, (1.0,) * 13, 9.5, 1e-1, (2,))
     assert pair_draws((0, 7), 13, (2,)) == {7: 1, 2: -3, 11: 3}
     assert pair_draws((7, 2), 13, (2,)) == {7: -1, 2: 4, 11: -4}
@@ -96,7 +96,7 @@ HUBS = [(size, ()) for size in (1, 2, 3, 4, 5, 8, 9, 32)]
 HUBS += [(6, (2,)), (10, (2, 4)), (15, (2, 5)), (32, (3, 9)), (33, (16,)), (100, (5, 25)), (100, (3, 7, 10))]
 
 
-def test_the_joint_law_has_the_moments_of_its_parts():
+def test_joint_law_has_moments_of_parts():
     design = CoarseDesign(3, 0.9, (4.0, 3.0, 5.0), (3.0, 2.0, 4.0), 1.0, 1e-3)
     law = coarse_law(design, tail=1e-13, threshold=0.0)
     total, first, second = 0.0, 0.0, 0.0

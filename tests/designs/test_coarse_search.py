@@ -52,7 +52,7 @@ def test_a_shipped_design_is_certified_again():
     assert less.delta - less.margin > 1.05e-6
 
 
-def test_the_file_is_in_order_and_holds_what_it_says():
+def test_file_is_sorted_and_valid():
     shipped = shipped_coarse_designs()
     sizes = [s.design.max_value for s in shipped]
     assert sizes == sorted(set(sizes)) and set(MOST) <= set(sizes)
@@ -62,7 +62,7 @@ def test_the_file_is_in_order_and_holds_what_it_says():
         ShippedCoarse.from_dict({"design": {}})
 
 
-def test_only_a_design_for_the_same_setting_is_returned():
+def test_only_exact_setting_has_a_design():
     assert shipped_coarse(5, 1.0, 1e-6, 0.9 * (1 + 1e-12)) is not None
     for other in ((1.001, 1e-6, 0.9), (1.0, 1.01e-6, 0.9), (1.0, 1e-6, 0.91)):
         assert shipped_coarse(5, *other) is None
@@ -89,7 +89,7 @@ def test_what_takes_long_is_refused():
         quick_coarse(2, 1.0, 1e-6, 1.0)
 
 
-def test_polishing_changes_only_independent_parts_and_is_certified():
+def test_polishing_changes_only_independent_parts():
     """The joint law stays fixed; messages decrease, and a certificate of the whole design confirms the bound."""
     start = coarse_start(5, 6.0, 1e-2, 5.4)
     ends = start.with_noise([6.0, 6.0, 6.0, 6.0, 7.0], [5.0, 2.0, 2.5, 3.0, 7.0])

@@ -22,7 +22,7 @@ def law_of_a_counter(noise, most):
 
 
 @pytest.mark.parametrize("eps", [3.5, 4.0, 6.0])
-def test_delta_is_the_sum_over_all_messages(eps):
+def test_delta_sums_over_all_messages(eps):
     noise, most = JumpCounter(1.5, 1.0, 0.7), 26
     law = law_of_a_counter(noise, most)
     more = np.zeros_like(law)
@@ -44,7 +44,7 @@ def test_calibrated_noise_meets_its_budget(eps, delta):
 
 
 @pytest.mark.parametrize(("eps", "delta"), [(1.0, 1e-12), (5.0, 1e-15)])
-def test_a_budget_below_the_rounding_is_infeasible_and_no_noise_that_exceeds_it(eps, delta):
+def test_budget_below_rounding_is_infeasible(eps, delta):
     with pytest.raises(Infeasible, match=f"leaves more than delta = {delta:g}"):
         jump_counters(eps, delta)
 

@@ -32,7 +32,7 @@ def compared(paper, folder):
 
 
 @pytest.mark.parametrize("paper", EXPERIMENTS)
-def test_simulated_errors_agree_with_the_expected_error(paper, tmp_path):
+def test_simulated_errors_agree_with_expectation(paper, tmp_path):
     wrong = []
     for name, ratio, repeats in compared(paper, tmp_path):
         low, high = (f(RARE, repeats) / repeats for f in (stats.chi2.ppf, stats.chi2.isf))

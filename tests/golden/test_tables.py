@@ -30,7 +30,7 @@ def moved(after, part="part"):
     return [(one.row, one.column) for one in differences(part, ROWS, after).differences]
 
 
-def test_a_file_has_all_that_was_written():
+def test_file_has_everything_written():
     text = text_of(ROWS)
     assert not list(report(differences("part", ROWS, rows_of(text))))
     assert text_of(rows_of(text)) == text
@@ -55,22 +55,22 @@ def test_a_file_has_all_that_was_written():
         ("alone", "sums", [1e300, math.nan, -0.5]),
     ],
 )
-def test_a_planted_change_is_found_and_named(case, quantity, value):
+def test_planted_change_is_named(case, quantity, value):
     assert moved(changed(case, quantity, value)) == [(case, quantity)]
 
 
 @pytest.mark.parametrize(("part", "change", "found"), [("part", 9e-12, 0), (FLAT, 1e-7, 0), (FLAT, 1e-5, 1)])
-def test_numbers_may_differ_by_the_tolerance_of_their_part(part, change, found):
+def test_tolerance_of_part_is_applied(part, change, found):
     assert len(moved(changed("usual", "delta", [1e-6, 0.25 * (1 + change)]), part)) == found
 
 
-def test_a_number_of_another_processor_is_equal():
+def test_other_processor_number_is_equal():
     after = changed("usual", "delta", [1e-6, 0.2500001])
     assert not differences("part", ROWS, after, {"usual": {"delta": [1e-6, 0.2500001]}}).differences
     assert differences("part", ROWS, after, {"usual": {"delta": [1e-6, 0.2500002]}}).differences
 
 
-def test_a_quantity_and_a_case_that_are_missing_or_added_are_found():
+def test_missing_and_additional_rows_are_found():
     fewer = copy.deepcopy(ROWS)
     del fewer["usual"]["dummies"]
     assert moved(fewer) == [("usual", "dummies")]
@@ -84,7 +84,7 @@ def test_a_quantity_and_a_case_that_are_missing_or_added_are_found():
 
 @pytest.mark.parametrize("size", [4, 1000])
 @pytest.mark.parametrize("kind", [np.int64, float])
-def test_a_change_or_an_exchange_of_elements_of_an_array_is_seen(size, kind):
+def test_array_changes_and_exchanges_are_found(size, kind):
     array = np.arange(10, 10 + size).astype(kind)
     before = {"case": row_of(array, "array")}
     swapped, other = array.copy(), array.copy()
@@ -98,7 +98,7 @@ def test_a_change_or_an_exchange_of_elements_of_an_array_is_seen(size, kind):
 # -- the table is whole ----------------------------------------------------------------------------------------
 
 
-def test_every_public_name_of_the_accounting_is_in_the_table():
+def test_table_has_every_accounting_name():
     rows = {name for part in ("functions", "shipped") for name in tables.read(f"accounting/{part}")}
     known = {name.partition("[")[0] for name in rows}
     tool = script("tools/bad_arguments.py")
@@ -109,7 +109,7 @@ def test_every_public_name_of_the_accounting_is_in_the_table():
     assert public - known == no_calls - known
 
 
-def test_every_accounting_of_every_protocol_calibrates_somewhere():
+def test_every_accounting_of_protocols_calibrates():
     from shuffledp.protocols import available, get
     from shuffledp.tasks import TASK_KINDS
 

@@ -70,7 +70,7 @@ def test_runs(name, alone, monkeypatch, capfd):
     assert not list(alone.iterdir()), "a notebook leaves files behind"
 
 
-def test_tour_reads_the_results_of_a_finished_run(alone, monkeypatch, capsys):
+def test_tour_reads_a_finished_run(alone, monkeypatch, capsys):
     """The run in an empty folder does not reach these cells."""
     for method in ("local", "amplified"):
         job = {
@@ -104,7 +104,8 @@ def small_notebook(path: Path, *sources: str) -> Path:
     return path
 
 
-def test_make_notebooks_keeps_what_a_notebook_shows_and_leaves_the_notebook_alone(alone, tmp_path):
+def test_outputs_are_kept_beside_the_notebook(alone, tmp_path):
+    """The notebook itself stays as it is."""
     first = small_notebook(
         tmp_path / "first.ipynb",
         "import os; print(os.listdir())",
@@ -122,7 +123,7 @@ def test_make_notebooks_keeps_what_a_notebook_shows_and_leaves_the_notebook_alon
     assert first.read_bytes() == before
 
 
-def test_a_notebook_that_fails_leaves_nothing_behind(alone, tmp_path):
+def test_failing_notebook_leaves_nothing(alone, tmp_path):
     broken = small_notebook(tmp_path / "broken.ipynb", "1 / 0")
     with pytest.raises(CellExecutionError, match="ZeroDivisionError"):
         main(tmp_path / "out", [broken])

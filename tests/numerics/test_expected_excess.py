@@ -7,7 +7,7 @@ from shuffledp.numerics.expected_excess import chernoff_excess, expected_excesse
 from shuffledp.numerics.sum_excess import Summands
 
 
-def test_one_contour_serves_for_many_thresholds_from_above():
+def test_one_contour_bounds_many_thresholds():
     n, rate = 400, 0.3
     thresholds = np.arange(0.0, 60.0, 2.5)
     summands = Summands(np.array([1 - rate, -rate]), np.array([rate, 1 - rate]), n)

@@ -30,12 +30,12 @@ def calls(tool):
     return tool.every_call()
 
 
-def test_every_public_name_has_a_valid_call(tool, calls):
+def test_every_public_name_has_call(tool, calls):
     names = {name for door in (*DOORS, populations) for name in door.__all__ if callable(getattr(door, name))}
     assert names == {name for name in calls if "." not in name} | set(tool.SKIPPED)
 
 
-def test_every_public_method_and_protocol_has_a_valid_call(calls):
+def test_every_public_method_has_call(calls):
     """The calls cover what public classes define, except members without arguments and classes that no call needs."""
     wanted = {
         f"{name}.{method}"
@@ -52,7 +52,7 @@ def test_every_public_method_and_protocol_has_a_valid_call(calls):
 
 
 @pytest.mark.parametrize("bad", [math.nan, "no", True, 1j, [1, "a"], 10**400], ids=str)
-def test_what_is_of_another_kind_is_refused_by_name(tool, calls, bad):
+def test_wrong_types_are_refused_by_name(tool, calls, bad):
     """The error precedes any computation, so that it takes no time."""
     wrong = {
         f"{name}({argument}={tool.shown(bad)})": verdict
@@ -80,7 +80,7 @@ SLOW = {
 }
 
 
-def test_arguments_of_every_kind_give_a_number_or_one_clear_line(tool, calls):
+def test_arguments_give_number_or_line(tool, calls):
     """This is a fixed sample of the values that `make -C tools bad-arguments` tries."""
 
     @settings(derandomize=True, database=None, deadline=None, max_examples=250)
@@ -98,16 +98,17 @@ def test_arguments_of_every_kind_give_a_number_or_one_clear_line(tool, calls):
         gc.enable()
 
 
-def test_what_cannot_be_evaluated_is_said_and_never_nan():
+def test_unevaluable_call_is_refused():
+    """A call beyond double precision raises an error, and never returns nan."""
     with pytest.raises(ValueError, match=r"profile_rdp\(orders=.*sigma=1e-300.* double precision"):
         accounting.profile_rdp([2, 3], 1000, 1e-300)
 
 
-def test_functions_of_the_door_go_to_other_processes():
+def test_public_functions_can_be_pickled():
     assert pickle.loads(pickle.dumps(accounting.clone_rate)) is accounting.clone_rate
 
 
-def test_a_bound_on_delta_is_at_most_one():
+def test_delta_bound_is_at_most_one():
     assert accounting.approximate_clones_delta(0.5, 1.0, 1e-8, 10**15, 1e-6) == 1.0
     assert accounting.approximate_clones_delta(800.0, 1.0, 1e-300, 1000, 1e-6) == 1.0
     small = accounting.approximate_clones_delta(0.5, 1.0, 1e-12, 1000, 1e-6)
@@ -115,13 +116,14 @@ def test_a_bound_on_delta_is_at_most_one():
 
 
 @pytest.mark.parametrize("eps", [1e-320, 1e-160, 1e-101])
-def test_delta_of_a_tiny_eps_is_between_its_ends_and_continuous(eps):
+def test_delta_of_tiny_eps_is_continuous(eps):
     values = [accounting.negative_binomial_delta(shape, eps) for shape in (0.0, 0.2, 0.9, 1.0)]
     assert values[0] == pytest.approx(1.0, rel=1e-9) and values[-1] == 0.0
     assert np.all(np.diff(values) <= 0) and np.all(np.isfinite(values))
 
 
-def test_delta_of_a_huge_eps_is_the_mass_that_the_shape_misses():
+def test_huge_eps_leaves_missing_mass():
+    """Delta of a huge eps is the mass that the shape misses."""
     assert accounting.negative_binomial_delta(0.3, 40.1) == 0.7
 
 
@@ -144,7 +146,7 @@ def test_plans_for_a_tiny_eps_end():
         lambda delta: accounting.mix_dummy_count(100, 10, 1.0, delta, 2.0),
     ],
 )
-def test_a_delta_below_the_range_of_double_precision_is_refused_at_once(call):
+def test_denormal_delta_is_refused_at_once(call):
     """The search once took minutes, because no sum falls below a denormal number."""
     for delta in (1e-310, 1e-320):
         with pytest.raises(ValueError, match=rf"^delta must be at least 2.23e-308, .* got {delta}"):
@@ -156,20 +158,20 @@ def test_the_least_delta_is_answered():
     assert calibrations.poisson_dummies(1.0, 1e-300) == pytest.approx(3235.687320309419, rel=1e-9)
 
 
-def test_a_coarse_design_that_transforms_cannot_certify_is_refused_at_once():
+def test_uncertifiable_coarse_design_is_refused():
     for delta in (1e-300, 1e-40, 1e-12):
         with pytest.raises(accounting.Infeasible, match=r"The delta of|Transforms know"):
             designs.quick_coarse(1, 2.0, delta, 1.5)
 
 
-def test_the_last_corrections_of_a_scale_are_small():
+def test_last_scale_corrections_are_small():
     """Steps of 0.5 in the logarithm once made the law 20,000 times as wide."""
     design = designs.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
     with pytest.raises(accounting.Infeasible, match="No scale"):
         designs.finished_design(design, xtol=0.5)
 
 
-def test_a_sum_over_too_many_numbers_ends():
+def test_sum_over_many_numbers_ends():
     with pytest.raises(accounting.Infeasible, match="too many for an exact sum"):
         accounting.all_counts_delta(0.5, 0.5, 10**9, 2.5, 10)
 
@@ -185,12 +187,12 @@ def test_a_sum_over_too_many_numbers_ends():
         (lambda: accounting.dummy_count(2, 1e-12, 1e-12), "More than 2.53 dummies"),
     ],
 )
-def test_what_is_too_large_is_infeasible_at_once(call, error):
+def test_too_large_inputs_are_infeasible(call, error):
     with pytest.raises(accounting.Infeasible, match=error):
         call()
 
 
-def test_degenerate_profiles_have_the_ends_of_their_measures():
+def test_degenerate_profiles_have_their_ends():
     assert accounting.dummy_epsilon(2, 10**6, 0.4) == 0 < accounting.dummy_epsilon(2, 10**6, 1e-4)
     assert accounting.user_level_delta(1.0, 1.0, 1, 1e-300, 20, 2) == 1
     assert accounting.gaussian_fit(accounting.GaussianProfile(1e6)).mu == math.inf

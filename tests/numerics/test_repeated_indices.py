@@ -7,7 +7,7 @@ from shuffledp.numerics.repeated_indices import pieces, repeated
 
 
 @pytest.mark.parametrize("counts", [[3], [0, 2, 0, 0, 5, 1, 0], [1, 1, 1], [0, 0, 4]])
-def test_pieces_are_those_of_the_whole_list(counts):
+def test_pieces_equal_the_whole_list(counts):
     table = np.array(counts)
     whole = np.repeat(np.arange(len(table)), table)
     for size in range(1, len(whole) + 2):
@@ -23,7 +23,7 @@ def test_nobody_has_no_pieces():
     assert list(pieces(np.zeros(3, np.int64), 5)) == []
 
 
-def test_a_piece_of_many_users_is_no_larger():
+def test_piece_of_many_users_is_small():
     start, piece = next(pieces(np.array([10**15, 10**15]), 10))
     assert (start, piece.tolist()) == (0, [0] * 10)
     ends = np.array([10**15, 2 * 10**15])

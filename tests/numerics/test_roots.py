@@ -7,7 +7,7 @@ from shuffledp.numerics import root_below, walk_to_minimum
 
 @pytest.mark.parametrize("guess", [-30.0, 0.0, 1.9, 2.1, 40.0])
 @pytest.mark.parametrize("upper", [50.0, math.inf])
-def test_root_is_found_from_below_whatever_the_guess(guess, upper):
+def test_root_is_found_from_below(guess, upper):
     root = root_below(lambda x: math.expm1(x - 2), guess, -40.0, upper, xtol=1e-12)
     assert 2 - 2e-12 <= root <= 2
 
@@ -26,7 +26,7 @@ def test_flat_negative_part_and_infinite_ends():
 
 
 @pytest.mark.parametrize("start", [-3.0, 0.2, 4.0])
-def test_a_flat_minimum_is_found_with_few_evaluations(start):
+def test_flat_minimum_needs_few_evaluations(start):
     found = {}
 
     def function(x):

@@ -11,7 +11,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)
 
 
 @given(finite, st.integers(1, 15))
-def test_the_text_is_on_its_side_of_the_number(value: float, digits: int) -> None:
+def test_text_is_on_its_side(value: float, digits: int) -> None:
     up, down, nearest = (number_text(value, side, digits) for side in ("up", "down", "nearest"))
     assert float(down) <= value <= float(up)
     assert nearest in (up, down)

@@ -46,7 +46,7 @@ LAWS = {
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", LAWS)
-def test_intervals_cover_and_are_at_most_a_step_wider(name, level):
+def test_intervals_cover_and_are_narrow(name, level):
     term, law, size = LAWS[name]
     support = np.arange(size)
     pmf, mean = law.pmf(support), float(np.asarray(term.mean))
@@ -75,14 +75,14 @@ def test_widths_of_several_estimates_and_cases():
     assert stats.norm.sf(mixed) + stats.norm.sf(mixed / 3) == pytest.approx(0.05, rel=1e-3)
 
 
-def test_an_error_that_is_always_zero_has_no_width():
+def test_zero_error_has_no_width():
     assert half_width([Term(0.0, 0.0, 1.0)], 0.05) < 1.0
     assert half_width([Term(5.0, 1.0, 1.0)], 0.05, 0.0) < 1e-9
 
 
 @pytest.mark.parametrize("mean", [1e-6, 1e-4, 1e-3, 0.01, 0.0258, 0.1, 1.0, 30.0])
 @pytest.mark.parametrize("estimates", [1, 64, 333])
-def test_half_widths_where_few_successes_are_expected(mean, estimates):
+def test_half_widths_for_few_successes(mean, estimates):
     """They cover, and hardly any smaller one does; the laws are exact."""
     weights, at = np.full((1, 1), float(estimates)), np.full((1, 1), mean)
     width = float(half_widths([(ErrorLaw(two_sided(at, 0.0), 1.0), weights)], 0.05, together=True))

@@ -63,7 +63,7 @@ def test_discrete_gaussian_follows_its_pmf(sigma):
     assert_moments(drawn, np.sum(weights * support**2) / weights.sum())
 
 
-def test_discrete_gaussian_takes_one_sigma_per_draw():
+def test_each_discrete_gaussian_has_a_sigma():
     sigmas = np.repeat([0.4, 3.0, 1e5], 50_000).reshape(3, 50_000)
     drawn = discrete_gaussian(sigmas, rng(3))
     assert drawn.shape == sigmas.shape
@@ -76,7 +76,7 @@ def test_discrete_gaussian_takes_one_sigma_per_draw():
 
 
 @pytest.mark.parametrize("sigma", [1e-3, 0.2, 0.5, 1.0, 2.0, 3.0, 40.0])
-def test_variance_and_pmf_of_the_discrete_gaussian(sigma):
+def test_discrete_gaussian_variance_and_pmf(sigma):
     """Poisson summation of the theta function converges fast for scales at which the direct sum does not."""
     pmf = discrete_gaussian_pmf(sigma)
     most = pmf.size // 2
@@ -131,7 +131,7 @@ def test_scales_out_of_range_are_refused(bad):
 
 
 @pytest.mark.parametrize("size", [1, 4, 9])
-def test_choices_without_replacement_follow_the_hypergeometric_law(monkeypatch, size):
+def test_choices_follow_the_hypergeometric_law(monkeypatch, size):
     monkeypatch.setattr(samplers, "_MOST_HYPERGEOMETRIC", 0)  # as for more than numpy takes
     counts, generator = np.array([3, 0, 5, 2]), rng(size)
     drawn = np.array([samplers.without_replacement(counts, size, generator) for _ in range(8000)])

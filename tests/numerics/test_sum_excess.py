@@ -70,7 +70,7 @@ def test_small_results_keep_their_digits(copies, down, up):
 
 
 @pytest.mark.parametrize("mean", [0.3, 4.0, 50.0])
-def test_a_poisson_number_of_copies_is_the_mean_over_numbers(mean):
+def test_poisson_copies_are_a_mean(mean):
     values, masses = [1.0, -1.5], [0.5, 0.5]
     truth = sum(
         math.exp(-mean + k * math.log(mean) - math.lgamma(k + 1)) * float(two_point(1.0, -1.5, 0.5, k, 30))
@@ -82,7 +82,7 @@ def test_a_poisson_number_of_copies_is_the_mean_over_numbers(mean):
 
 
 @pytest.mark.parametrize("down", [3527.14, 3530.06, 3585.0])
-def test_values_that_no_others_make_up_for_are_told_from_nothing(down):
+def test_dominant_values_differ_from_nothing(down):
     """The transform is the least float or 0, and the ratio of both overflows."""
     up, other = 0.96466316, 0.0003
     values, masses = [1.0, -55.598 * down, -down], [up, 1 - up - other, other]
@@ -96,13 +96,13 @@ def test_nothing_positive_is_nothing():
     assert bounds([], [], 9) == [0.0, 0.0]
 
 
-def test_where_floats_end_the_upper_bound_is_still_above():
+def test_upper_bound_holds_beyond_floats():
     low, high = bounds([1.0, -1.0], [1e-6, 1 - 1e-6], 1000)
     assert low == 0.0
     assert 0 < high < 1e-290
 
 
-def test_below_the_floor_only_the_side_counts():
+def test_results_below_floor_are_bounded():
     low, high = bounds([1.0, -1.0], [0.1, 0.9], 100)
     assert low > 0
     floored = bounds([1.0, -1.0], [0.1, 0.9], 100, floor=1e-3)
@@ -110,7 +110,7 @@ def test_below_the_floor_only_the_side_counts():
     assert high < floored[1] < 1e-3
 
 
-def test_a_wider_gap_gives_wider_bounds_on_the_right_sides():
+def test_wider_gap_gives_wider_bounds():
     values, masses, copies = [1.0, -1.1, -0.2], [0.2, 0.3, 0.4], 40
     fine, coarse = bounds(values, masses, copies), bounds(values, masses, copies, gap=1e-3)
     assert coarse[0] < fine[0] < fine[1] < coarse[1]

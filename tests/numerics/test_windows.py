@@ -19,7 +19,8 @@ from shuffledp.numerics import (
 @pytest.mark.parametrize(
     ("n", "p"), [(0, 0.5), (5, 0.0), (5, 1.0), (12, 0.4), (10**6, 1e-5), (50000, 0.3), (4000, 0.9999)]
 )
-def test_binomial_window_is_accurate_and_its_omitted_mass_is_a_bound(n, p, tail):
+def test_binomial_window_is_accurate(n, p, tail):
+    """The mass that the window omits is at most the stated one."""
     window = binomial_window(n, p, tail)
     middle = window.start + window.pmf.size // 2
     for x in {window.start, middle, window.stop - 1}:
@@ -34,7 +35,8 @@ def test_binomial_window_is_accurate_and_its_omitted_mass_is_a_bound(n, p, tail)
 
 @pytest.mark.parametrize("tail", [1e-6, 1e-30])
 @pytest.mark.parametrize(("shape", "decay"), [(0.3, 0.2), (1.0, 1e-3), (25.0, 0.05), (1e6, 10.0), (4.0, 8.0)])
-def test_negative_binomial_window_is_accurate_and_its_omitted_mass_is_a_bound(shape, decay, tail):
+def test_negative_binomial_window_is_accurate(shape, decay, tail):
+    """The mass that the window omits is at most the stated one."""
     window = negative_binomial_window(shape, decay, tail, 2**20)
     with mp.workdps(40):
         p = mp.exp(-mp.mpf(decay))
@@ -72,7 +74,7 @@ def test_thin_is_the_mixture_of_binomials(rate):
 
 @pytest.mark.parametrize("length", [1, 2, 47, 48, 49, 96, 97, 300])
 @pytest.mark.parametrize("rate", [1e-12, 0.02, 0.6, 1 - 1e-9])
-def test_thin_treats_windows_of_any_length_alike(length, rate):
+def test_thin_treats_any_length_alike(length, rate):
     """Windows are compared with one row at a time; the relative error and the omitted mass are small."""
     pmf = np.random.default_rng(length).dirichlet(np.full(length, 0.3))
     pmf[length // 2] = 0.0
@@ -87,7 +89,7 @@ def test_thin_treats_windows_of_any_length_alike(length, rate):
     assert 0.125 <= thinned.omitted <= 0.125 + 1e-38
 
 
-def test_thinning_a_long_window_at_a_low_rate_stays_finite_and_complete():
+def test_thinned_long_window_is_complete():
     thinned = thin(poisson_window(4e4, 1e-25), 1e-4, 1e-25)
     assert math.fsum(thinned.pmf) == pytest.approx(1, abs=1e-10)
     assert float(thinned.pmf @ thinned.support) == pytest.approx(4.0, rel=1e-9)

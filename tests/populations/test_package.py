@@ -45,7 +45,7 @@ def test_window_has_the_stated_moments(law):
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 @pytest.mark.parametrize("level", [1e-12, 5e-6, 0.25, 0.5, 0.9, 1 - 1e-12])
-def test_quantile_is_the_smallest_point_that_reaches_the_level(law, level):
+def test_quantile_is_smallest_sufficient_point(law, level):
     window = law.window()
     quantile = law.quantile(level)
     at_most = math.fsum(window.pmf[window.support <= quantile])
@@ -56,7 +56,7 @@ def test_quantile_is_the_smallest_point_that_reaches_the_level(law, level):
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 @pytest.mark.parametrize("failure", [1e-200, 5e-6, 0.3])
-def test_lower_bound_of_a_law_is_exact(law, failure):
+def test_lower_bound_of_law_is_exact(law, failure):
     bound = law.lower_bound(failure)
     window = law.window(1e-250)
     assert bound == int(bound)
@@ -66,7 +66,7 @@ def test_lower_bound_of_a_law_is_exact(law, failure):
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 @pytest.mark.parametrize("rate", [0.0, 0.4, 1.0])
-def test_thinned_law_has_the_moments_of_a_binomial_mixture(law, rate):
+def test_thinned_law_has_mixture_moments(law, rate):
     thinned = law.thinned(rate)
     assert thinned.mean == pytest.approx(rate * law.mean, rel=1e-12)
     variance = rate * (1 - rate) * law.mean + rate**2 * law.variance
@@ -92,7 +92,7 @@ def test_empirical_of_observed_rounds():
         Empirical.of([])
 
 
-def test_bounds_hold_with_equality_where_they_are_stated():
+def test_bounds_hold_with_equality():
     mean, t = 1000.0, 80.0
     assert SubGaussian(mean, 30.0).lower_bound(math.exp(-(t**2) / (2 * 900))) == pytest.approx(mean - t)
     printed = SubGaussian(mean, 30.0, convention="printed")
@@ -118,12 +118,12 @@ def test_bounds_never_leave_the_range():
         (lambda: Poisson(3).quantile(0.0), "level must be in"),
     ],
 )
-def test_values_out_of_range_are_refused_by_name(make, message):
+def test_out_of_range_values_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
 
-def test_numpy_scalars_are_accepted_and_become_plain_numbers():
+def test_numpy_scalars_become_plain_numbers():
     law = Binomial(np.int64(48841), np.float64(0.05))
     assert law == Binomial(48841, 0.05)
     assert type(law.trials) is int

@@ -23,6 +23,6 @@ def project(tmp_path_factory):
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-def test_a_bad_configuration_is_one_line_or_plans(project, bad):
+def test_bad_configuration_is_refused_or_planned(project, bad):
     found = configurations.trial(bad, project)
     assert found.kind != "fault", f"{bad.file}, {bad.what} at {bad.places}: {found.text}"

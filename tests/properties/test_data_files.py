@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-def test_a_bad_file_is_counted_right_or_refused_in_one_line(tmp_path_factory, bad):
+def test_bad_file_is_counted_or_refused(tmp_path_factory, bad):
     found = data_files.trial(bad, _folder(tmp_path_factory))
     assert found.kind != "fault", f"{bad.name}, {bad.how}, {dict(bad.options)}: {found.text}"
 

@@ -45,7 +45,7 @@ def measured(claim, setting, digits=DIGITS):
             return None
 
 
-def test_every_public_name_has_a_reference_or_a_reason():
+def test_public_names_have_reference_or_reason():
     names = {name for door in DOORS for name in door.__all__}
     checked = {claim.public for claim in CLAIMS.values()}
     assert sorted(names ^ (checked | set(REASONS))) == [], (
@@ -85,7 +85,7 @@ def test_errors_are_within_their_limits(name, pytestconfig, record_property):
             assert again == errors[2] or abs(again - errors[2]) < STABLE
 
 
-def test_an_error_on_the_wrong_side_is_found(monkeypatch):
+def test_error_on_wrong_side_is_found(monkeypatch):
     claim = CLAIMS["two_bins_delta"]
     setting = {"eps": 0.5, "n": 200, "rate": 0.2}
     true = accounting.two_bins_delta(**setting)
@@ -94,7 +94,7 @@ def test_an_error_on_the_wrong_side_is_found(monkeypatch):
         assert claim.holds(measured(claim, setting)) == holds
 
 
-def test_the_report_has_all_functions_and_their_limits():
+def test_report_has_functions_and_limits():
     with ERRORS.open(encoding="utf-8") as file:
         rows = {row["function"]: row for row in csv.DictReader(file)}
     missing = sorted(set(CLAIMS) - set(rows))

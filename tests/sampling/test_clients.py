@@ -16,7 +16,7 @@ from shuffledp.tasks import Budget, Frequency
 
 @pytest.mark.parametrize("eps", [Fraction(1, 10**30), Fraction(0.1), Fraction(1), Fraction(3.3), 20, 999])
 @pytest.mark.parametrize("bits", [1, 64])
-def test_the_odds_of_a_response_are_below_its_budget_and_hardly(eps, bits):
+def test_response_odds_are_near_budget(eps, bits):
     """The true value has the largest integer weight whose odds are permitted."""
     response = ValueResponse.within(eps, 5, bits)
     with mpmath.workprec(4000):
@@ -37,7 +37,7 @@ def test_a_report_has_these_probabilities(domain_size, bits):
 
 
 @pytest.mark.parametrize("domain_size", [2, 20])
-def test_a_response_is_that_of_the_calibrated_protocol(domain_size):
+def test_response_is_of_calibrated_protocol(domain_size):
     protocol = get("frequency", "grr_blanket").calibrate(
         Budget(1.0, 1e-6), Fixed(9999), Frequency(domain_size)
     )
@@ -46,7 +46,7 @@ def test_a_response_is_that_of_the_calibrated_protocol(domain_size):
     assert float(response.lie) == pytest.approx(protocol.response.lie, rel=1e-14)
 
 
-def test_noise_that_does_not_cancel_is_left_out_where_there_is_none():
+def test_zero_shape_omits_cancelling_noise():
     source = SeededBits(4)
     drawn = [counter_noise(1, Fraction(1, 2), 0, 1, source) for _ in range(300)]
     assert {plus == minus for plus, minus in drawn} == {True, False}
@@ -70,6 +70,6 @@ def test_noise_that_does_not_cancel_is_left_out_where_there_is_none():
         (lambda: counter_noise(9, 1, -1, 1), r"counter_noise: shape must be .* >= 0"),
     ],
 )
-def test_bad_parameters_are_refused_in_one_sentence(call, said):
+def test_bad_parameters_are_one_sentence(call, said):
     with pytest.raises(ValueError, match=said):
         call()

@@ -293,7 +293,7 @@ def test_many_draws(name):
 # -- where bits come from ------------------------------------------------------------------------------------------
 
 
-def test_fixed_bits_are_taken_in_order_and_end():
+def test_fixed_bits_are_ordered_and_end():
     source = FixedBits([1, 0, 1])
     assert (source.bits(0), source.bits(2), source.used) == (0, 2, 2)
     with pytest.raises(OutOfBits, match="All 3 bits"):
@@ -306,7 +306,7 @@ def test_fixed_bits_are_taken_in_order_and_end():
 # -- integers alone ------------------------------------------------------------------------------------------------
 
 
-def test_no_module_has_a_floating_point_number_or_another_source():
+def test_modules_avoid_floats_and_other_sources():
     for path in SOURCE.glob("*.py"):
         tree = ast.parse(path.read_text("utf-8"))
         constants = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
@@ -323,7 +323,7 @@ def test_no_module_has_a_floating_point_number_or_another_source():
         assert modules <= {*sys.stdlib_module_names, "shuffledp"} - {"random", "numpy"}, path.name
 
 
-def test_parameters_may_be_beyond_every_floating_point_number():
+def test_parameters_may_exceed_all_floats():
     source = SeededBits(2)
     large = 10**400
     drawn = [
@@ -384,7 +384,7 @@ def test_the_standard_library_is_enough():
         ),
     ],
 )
-def test_bad_parameters_are_refused_in_one_sentence(call, said):
+def test_bad_parameters_are_one_sentence(call, said):
     with pytest.raises(ValueError, match=said):
         call()
 

@@ -20,7 +20,7 @@ def test_edges_belong_to_the_bin_above():
         assert bins.place(text) == -1
 
 
-def test_rows_outside_are_left_out_by_reason(tmp_path):
+def test_omitted_rows_have_reasons(tmp_path):
     rows = ["12", "99.5", "100", "-1", "old", "", "true", "5e1"]
     file = tmp_path / "ages.csv"
     file.write_text("age,x\n" + "".join(f"{row},1\n" for row in rows))

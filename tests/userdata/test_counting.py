@@ -23,7 +23,7 @@ def file(tmp_path, monkeypatch):
     return "a.csv"
 
 
-def test_values_found_are_the_domain_with_a_warning(file):
+def test_found_values_are_domain_with_warning(file):
     counted = count_column(file, "color")
     assert counted.values == ("blue", "red")
     assert counted.counts.tolist() == [3, 2]
@@ -87,7 +87,7 @@ def test_mistakes_are_named(tmp_path, text, options, says):
 
 
 @pytest.mark.parametrize("begins", [b"\x1f\x8b\x08\x00", b"PK\x03\x04\x14\xff", b"\xfd7zXZ\x00"])
-def test_packed_files_without_their_suffix_are_one_line(tmp_path, begins):
+def test_disguised_packed_files_are_one_line(tmp_path, begins):
     (tmp_path / "b.csv").write_bytes(begins + b"\xff\xfe\x00")
     with pytest.raises(ValueError, match=r"^[^\n]*b\.csv[^\n]*$"):
         count_column(tmp_path / "b.csv", "v")
@@ -95,7 +95,7 @@ def test_packed_files_without_their_suffix_are_one_line(tmp_path, begins):
 
 @pytest.mark.parametrize("end", ["", '"3"\n', '2"3\n'])
 @pytest.mark.parametrize("before", [0, 512, 2000])
-def test_rows_behind_an_open_quote_do_not_vanish(tmp_path, before, end):
+def test_open_quote_hides_no_rows(tmp_path, before, end):
     path = tmp_path / "q.csv"
     path.write_text("v,w\n" + "1,1\n" * before + '"2,1\n' + "0,1\n" * 1500 + end)
     with pytest.raises(
@@ -119,7 +119,7 @@ def test_files_that_are_none(tmp_path):
         count_column(tmp_path / "b.csv", "v")
 
 
-def test_continuous_numbers_take_no_more_memory_than_their_levels(tmp_path, monkeypatch):
+def test_continuous_numbers_need_little_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(counting, "MOST_VALUES", 10)
     numbers = np.random.default_rng(1).uniform(-1, 2, 5000)
     pd.DataFrame({"x": numbers}).to_csv(tmp_path / "x.csv", index=False)
@@ -146,7 +146,7 @@ def test_continuous_numbers_take_no_more_memory_than_their_levels(tmp_path, monk
     ],
     ids=["float", "nullable", "text", "category", "array", "list"],
 )
-def test_series_and_arrays_are_counted_like_files(cells):
+def test_series_and_arrays_equal_files(cells):
     counted = count_column(cells, domain_size=3)
     assert counted.counts.tolist() == [1, 0, 2]
     assert counted.faults == ("1 empty (row 4)", "1 outside the domain 0..2 (row 5)")

@@ -37,7 +37,7 @@ def refused(*words: str) -> str:
     return done.output
 
 
-def test_parts_that_differ_or_are_counted_twice_are_refused(folder):
+def test_different_or_repeated_parts_are_refused(folder):
     call("count", "a.csv", "--column", "color", "--values", "red,blue", "-o", "a.json")
     for name, options in (
         ("domain", ("--column", "color", "--values", "red,green")),
@@ -87,7 +87,7 @@ def in_spark(query: str) -> None:
 @pytest.mark.parametrize(
     ("name", "run"), [("duckdb", in_duckdb), pytest.param("spark", in_spark, marks=pytest.mark.spark)]
 )
-def test_a_query_of_the_guide_makes_the_same_file(tmp_path, monkeypatch, name, run):
+def test_guides_query_makes_the_same_file(tmp_path, monkeypatch, name, run):
     monkeypatch.chdir(tmp_path)
     colors = ("red", "green", "blue", "white", " red ")
     rows = [f"{colors[i * 7 % 5]},{'' if i % 50 == 0 else i * i % 271}" for i in range(3000)]

@@ -99,7 +99,7 @@ if WHOLE:
 
 @pytest.mark.skipif(not MIRROR.is_dir(), reason="needs SHUFFLEDP_MIRROR")
 @pytest.mark.parametrize("name", FILES)
-def test_published_data_have_the_counts_of_pandas(tmp_path, name):
+def test_published_data_have_pandas_counts(tmp_path, name):
     content, options = FILES[name]()
     columns = [f"c{i}" for i in range(content.split(b"\n", 1)[0].count(b",") + 1)]
     whole = ",".join(columns).encode() + b"\n" + content
@@ -123,7 +123,7 @@ def test_published_data_have_the_counts_of_pandas(tmp_path, name):
 
 
 @pytest.mark.skipif(not MIRROR.is_dir(), reason="needs SHUFFLEDP_MIRROR")
-def test_published_sets_are_the_same_from_lists_and_from_pairs(tmp_path):
+def test_lists_and_pairs_give_equal_sets(tmp_path):
     users = msnbc()
     path = tmp_path / "msnbc.csv"
     path.write_text("pages\n" + "\n".join(users).replace(" ", ";") + "\n")
@@ -138,7 +138,7 @@ def test_published_sets_are_the_same_from_lists_and_from_pairs(tmp_path):
     assert (pairs.users, pairs.bad_rows) == (len(users), 0)
 
 
-def test_a_file_without_duckdb_names_the_extra(tmp_path, monkeypatch):
+def test_missing_duckdb_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("v\n0\n1\n")
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(MissingExtra, match="the package duckdb of the extra data, which is not installed"):
@@ -159,7 +159,7 @@ def test_a_user_has_one_value(tmp_path):
         count_column(path, "color", per_user="sum", user="who")
 
 
-def test_the_random_value_depends_on_the_key_and_not_on_the_order_or_the_format(tmp_path):
+def test_random_value_depends_on_key_only(tmp_path):
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(
         {"u": rng.integers(0, 2000, 12_000), "v": rng.integers(0, 3, 12_000)}
@@ -178,7 +178,7 @@ def test_the_random_value_depends_on_the_key_and_not_on_the_order_or_the_format(
     assert sum((count - users / 3) ** 2 / (users / 3) for count in found[0]) < 27.6
 
 
-def test_larger_tables_than_the_memory_go_to_a_folder_that_is_removed(tmp_path, monkeypatch):
+def test_large_tables_use_a_temporary_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     numbers = np.random.default_rng(1).permutation(600_000)
     pd.DataFrame({"u": numbers, "v": numbers % 7}).to_parquet(tmp_path / "a.parquet", index=False)

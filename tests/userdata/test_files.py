@@ -71,7 +71,7 @@ def server(local: Path, tmp_path_factory: pytest.TempPathFactory):
         ("table.parquet", "v"),
     ],
 )
-def test_counts_and_rows_left_out_are_those_of_local_files(server, local, tmp_path, name, column):
+def test_counts_equal_those_of_local_files(server, local, tmp_path, name, column):
     for place, out in ((str(local), "here"), (TOP, "there")):
         words = ("count", f"{place}/{name}", "--column", column, "-o", str(tmp_path / out))
         done = CliRunner().invoke(main, list(words))
@@ -87,7 +87,7 @@ def test_counts_and_rows_left_out_are_those_of_local_files(server, local, tmp_pa
     )
 
 
-def test_users_and_sets_are_grouped_as_from_local_files(server, local):
+def test_grouped_users_and_sets_equal_local(server, local):
     here, there = (
         count_column(f"{top}/table.parquet", "v", user="w", per_user="first") for top in (local, TOP)
     )

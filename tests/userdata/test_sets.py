@@ -124,7 +124,7 @@ def test_lists_and_pairs_of_data_frames():
     assert held(collect_sets(pairs, user="u", item="i", domain_size=3)) == [[0, 1], [2]]
 
 
-def test_sets_of_one_size_have_the_shares_that_are_expected():
+def test_sets_of_one_size_have_shares():
     frame = pd.DataFrame({"s": [["a", "b", "c"], ["a"]]})
     found = collect_sets(frame, column="s", values="abcd")
     # of the first set two of three are kept, the second gets one of three others

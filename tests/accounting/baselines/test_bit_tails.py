@@ -37,7 +37,7 @@ def directly(ones, zeros, p, tau):
         ((4_000, 6_000), 0.4999),
     ],
 )
-def test_above_the_divergence_and_by_chords_only(known, p):
+def test_bound_is_above_the_divergence(known, p):
     ones, zeros = known
     spread = math.sqrt((ones + zeros) * p * (1 - p))
     most = (1 - 2 * p) / p

@@ -20,7 +20,8 @@ SHARES = (0.01, 0.1, 0.5, 0.99)
 
 @pytest.mark.parametrize("accounting", CORRELATED_ACCOUNTINGS)
 @pytest.mark.parametrize("eps", EPS)
-def test_every_budget_and_share_has_an_answer_that_keeps_its_target(eps, accounting):
+def test_every_answer_keeps_its_target(eps, accounting):
+    """The answers are for every budget and share."""
     for delta, share in itertools.product(DELTAS, SHARES):
         noise = correlated_noise(eps, delta, accounting=accounting, share=share)
         assert counter_delta(eps / 2, noise) <= delta / 2
@@ -29,7 +30,7 @@ def test_every_budget_and_share_has_an_answer_that_keeps_its_target(eps, account
 
 
 @pytest.mark.parametrize("eps, delta, share", [(0.001, 1e-15, 0.01)])
-def test_noise_too_wide_to_account_for_is_refused_with_a_reason(eps, delta, share):
+def test_too_wide_noise_is_refused(eps, delta, share):
     with pytest.raises(Infeasible, match=f"too wide: with {share} of eps = {eps}"):
         correlated_noise(eps, delta, accounting="exact", share=share)
 

@@ -37,7 +37,7 @@ def test_rappor_delta_equals_enumeration(n, p, eps):
         assert found >= want * (1 - 1e-12)
 
 
-def test_no_flip_probability_is_claimed_where_none_is_found():
+def test_missing_flip_probability_is_refused():
     with pytest.raises(Infeasible, match="No flip probability below 1/2"):
         rappor_flip_probability(2, 1e-14, 1e-14, calibration="sound")
 
@@ -57,6 +57,6 @@ def told(n, p):
 @pytest.mark.parametrize(
     ("users", "delta", "message"), [(10**6, 1e-6, "n = 1000000"), (3, 1e-300, "64 shares of 3 users")]
 )
-def test_shares_by_collisions_are_refused_where_they_are_not_counted(users, delta, message):
+def test_uncounted_collision_shares_are_refused(users, delta, message):
     with pytest.raises(Infeasible, match=message):
         ikos_shares(users, 5, 1.0, delta, form="collision")

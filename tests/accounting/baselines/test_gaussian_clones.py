@@ -9,7 +9,7 @@ from shuffledp.accounting.errors import Infeasible
 N = 60_000
 
 
-def test_composition_of_many_rounds_and_its_limits():
+def test_composition_of_many_rounds():
     assert optimal_composition(0.1, 0.0, 5540, 1e-5) < 0.2 * 0.1 * 5540
     assert optimal_composition(0.0, 1e-9, 10, 1e-5) == 0.0
     assert optimal_composition(0.1, 1e-6, 10, 1.1e-5) <= 1.0
@@ -17,7 +17,7 @@ def test_composition_of_many_rounds_and_its_limits():
         optimal_composition(0.1, 1e-6, 10, 9e-6)
 
 
-def test_fine_search_is_never_worse_than_the_printed_one():
+def test_fine_search_beats_printed_one():
     for rounds in (1, 7, 30):
         both = [
             gaussian_clones_epsilon(n=N, sigma=5.0, rounds=rounds, delta=1e-6, search=search)
@@ -27,6 +27,6 @@ def test_fine_search_is_never_worse_than_the_printed_one():
 
 
 @pytest.mark.parametrize("search", ["fine", "printed"])
-def test_noise_that_is_too_small_for_the_theorem(search):
+def test_too_small_noise_is_refused(search):
     with pytest.raises(Infeasible, match="gives no bound"):
         gaussian_clones_epsilon(n=100, sigma=0.3, rounds=1, delta=1e-5, search=search)

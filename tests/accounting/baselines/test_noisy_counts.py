@@ -58,6 +58,6 @@ def test_deltas_are_sums_over_all_outcomes(noise, shift, eps, variance):
     assert noisy_count_delta(eps, noise, variance, shift=shift) == pytest.approx(two, rel=1e-11)
 
 
-def test_noise_that_is_too_wide_is_refused():
+def test_too_wide_noise_is_refused():
     with pytest.raises(Infeasible, match="too wide"):
         noisy_count_variance(0.01, 1e-6, "gaussian", shift=10**5)

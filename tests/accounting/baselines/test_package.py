@@ -70,7 +70,7 @@ def test_rows_equal_the_full_table(n, rate, rows):
         lambda: public_coin_rate(100, 10, 0.05, DELTA, accounting="exact"),
     ],
 )
-def test_what_no_theorem_covers_is_refused_with_a_reason(ask):
+def test_uncovered_requests_are_refused(ask):
     with pytest.raises(Infeasible) as refusal:
         ask()
     assert refusal.value.reason

@@ -14,7 +14,7 @@ from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta
 @pytest.mark.parametrize("eps", [0.0, 0.1, 2.0])
 @pytest.mark.parametrize("p", [0.01, 0.1, 0.45])
 @pytest.mark.parametrize("n", [2, 5, 14])
-def test_sound_calibration_bounds_delta_of_every_data_set(n, p, eps):
+def test_sound_calibration_bounds_every_data_set(n, p, eps):
     """The test covers any number of others on either value, both directions, and a victim of whom one bit changes."""
 
     def count(holders):

@@ -18,7 +18,7 @@ from shuffledp.protocols.sets.subset_shuffled import shuffled_subset_exponential
 # -- balls-into-bins ---------------------------------------------------------------------------------------------
 
 
-def test_published_calibrations_do_not_fit_exact_accounting():
+def test_published_calibrations_are_not_exact():
     with pytest.raises(Infeasible, match="one item"):
         mm_plan(500, 17, 4, 0.5, 1e-6, accounting="exact", calibration="numeric")
 

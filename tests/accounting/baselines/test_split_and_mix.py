@@ -48,7 +48,7 @@ def shuffled_views(inputs, q, shares):
 @pytest.mark.parametrize(
     ("inputs", "q", "shares"), [((0, 0), 2, 4), ((0, 1), 3, 3), ((1, 1, 0), 3, 3), ((0, 2), 3, 4)]
 )
-def test_collision_bound_holds_for_the_exact_distance(inputs, q, shares):
+def test_collision_bound_covers_exact_distance(inputs, q, shares):
     found = shuffled_views(inputs, q, shares)
     n, total = len(inputs), sum(inputs) % q
     uniform: dict[tuple[int, ...], float] = {}
@@ -60,6 +60,6 @@ def test_collision_bound_holds_for_the_exact_distance(inputs, q, shares):
     assert 0 < distance <= ikos_distance(n, max(q, n), shares)
 
 
-def test_one_user_has_nothing_to_hide_among():
+def test_lone_user_has_distance_zero():
     assert ikos_distance(1, 7, 2) == 0.0
     assert set(IKOS_FORMS) == {"figure", "average", "worst_case", "collision"}

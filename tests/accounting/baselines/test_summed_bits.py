@@ -40,7 +40,7 @@ def test_no_data_set_loses_more(others, p, eps):
     assert worst <= bound * (1 + 1e-9) + 1e-15
 
 
-def test_large_sums_use_the_fourier_transform_and_stay_above():
+def test_fourier_sums_stay_above_exact():
     users, eps_bit, eps = 10**7, 4.0, 0.0152
     p = 1 / (1 + math.exp(eps_bit))
     known = rappor_delta(users, p, eps, calibration="worst_case")

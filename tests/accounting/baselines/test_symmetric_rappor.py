@@ -33,7 +33,7 @@ def table(k, eps_bit):
     ("eps_bit", "printed", "third", "all_on_it"),
     [(5.0, 0.317, 0.28474, 0.29741), (6.5, 0.906, 0.64525, 0.70016)],
 )
-def test_the_table_of_histograms_under_secure_aggregation(eps_bit, printed, third, all_on_it):
+def test_histogram_table_with_secure_aggregation(eps_bit, printed, third, all_on_it):
     """For n = 100,000 and delta = 1e-9, the printed eps holds for every data set, and the worst one is known."""
     low = blanket_epsilon(SymmetricRAPPOR(eps_bit, 10), 100_000, 1e-9, "lower")
     assert f"{low:.5f}" == f"{all_on_it:.5f}"
@@ -44,7 +44,7 @@ def test_the_table_of_histograms_under_secure_aggregation(eps_bit, printed, thir
 
 
 @pytest.mark.parametrize(("k", "users", "eps"), [(2, 3, 0.4), (3, 3, 0.4), (3, 2, 1.0)])
-def test_bounds_enclose_all_data_sets_of_sums(k, users, eps):
+def test_bounds_enclose_all_sums(k, users, eps):
     randomizer = SymmetricRAPPOR(1.0, k)
     vectors, rows = table(k, 1.0)
 
@@ -80,7 +80,7 @@ def test_sums_reveal_less_than_vectors():
     )
 
 
-def test_a_random_number_of_users_is_cut_into_groups():
+def test_random_population_is_cut_into_groups():
     """For a random number of users, eps lies between the eps of 1,001 users and 1.2 times that eps."""
     randomizer, law, delta = SymmetricRAPPOR(2.0, 10), Poisson(1_000.0), 1e-6
     fixed = blanket_epsilon(randomizer, 1_001, delta)
@@ -89,7 +89,8 @@ def test_a_random_number_of_users_is_cut_into_groups():
 
 
 @pytest.mark.parametrize("target", [None, 1e-6])
-def test_told_bits_are_the_better_bound_where_bits_are_nearly_fair(target):
+def test_revealed_bits_bound_is_better(target):
+    """The bound by revealed bits is the better one where bits are nearly fair."""
     randomizer = SymmetricRAPPOR(0.0005, 10)
     eps, p = 2.928e-5, randomizer.flip_probability
     bound = randomizer.own_delta(999, eps, "upper", target)
@@ -101,6 +102,6 @@ def test_told_bits_are_the_better_bound_where_bits_are_nearly_fair(target):
 
 @pytest.mark.parametrize("side", ["upper", "lower"])
 @pytest.mark.parametrize("target", [None, 1e-6])
-def test_laws_that_do_not_fit_into_memory_are_refused(side, target):
+def test_laws_beyond_memory_are_refused(side, target):
     with pytest.raises(Infeasible, match=r"The law of 2.69e\+12 expected flips of a bit is too wide"):
         SymmetricRAPPOR(1.0, 10).own_delta(10**13, 0.01, side, target)

@@ -12,7 +12,7 @@ from shuffledp.accounting.dump.against_shuffler import (
 @pytest.mark.parametrize("values", [2, 50, 500])
 @pytest.mark.parametrize("eps_local", [0.5, 8.0])
 @pytest.mark.parametrize("dummies", [0, 3, 4000])
-def test_every_form_holds_and_the_exact_one_is_the_smallest(values, eps_local, dummies):
+def test_exact_form_is_the_smallest(values, eps_local, dummies):
     delta = 1e-6
     eps = {
         a: mix_shuffler_epsilon(values, dummies, delta, eps_local, accounting=a) for a in SHUFFLER_ACCOUNTINGS

@@ -40,7 +40,7 @@ def test_the_search_finds_the_smallest_count(excess):
         (700, 2, 0.1, 2.0, 1e-30),
     ],
 )
-def test_the_mixed_delta_of_many_numbers_is_that_of_each(first, values, eps, eps_local, tail):
+def test_mixed_deltas_equal_single_ones(first, values, eps, eps_local, tail):
     weights = 1 + np.random.default_rng(1).random(256)
     weights /= weights.sum()
     want = [
@@ -60,7 +60,7 @@ def test_the_mixed_delta_of_many_numbers_is_that_of_each(first, values, eps, eps
             assert (kept is None) == (first == 40_000)
 
 
-def test_no_number_of_messages_is_needed_where_the_local_budget_suffices():
+def test_sufficient_local_budget_needs_no_messages():
     assert point_blanket_deltas((0, 10**12), 5, 1.0, 1.0, 1e-30) == [0.0, 0.0]
     assert point_blanket_deltas((), 5, 0.5, 1.0, 1e-30) == []
     assert binary_blanket_deltas(np.array([[0, 7]]), 1.0, 0.9).tolist() == [[0.0, 0.0]]
@@ -81,13 +81,13 @@ def test_no_number_of_messages_is_needed_where_the_local_budget_suffices():
         lambda: dummy_delta(3, 2**53, 0.1),
     ],
 )
-def test_what_no_theorem_covers_is_refused_with_a_reason(ask):
+def test_uncovered_requests_are_refused(ask):
     with pytest.raises(Infeasible) as refusal:
         ask()
     assert refusal.value.reason
 
 
-def test_reports_of_very_many_users_are_decided_without_a_sum(monkeypatch):
+def test_many_reports_need_no_sum(monkeypatch):
     # 10^9 users: the sum over the number of uniform reports and of pairs has 10^9 terms.
     monkeypatch.setattr(dummy_blanket, "_total", lambda *given: pytest.fail("the sum is taken"))
     assert mix_dummy_count(10**9, 10, 1.0, 1e-10, 8.0) == 0

@@ -41,12 +41,12 @@ def by_hand(eps, n, values, dummies, rate, eps_local=math.inf):
 )
 @pytest.mark.parametrize("eps_local", [1.5, 6.0, math.inf])
 @pytest.mark.parametrize("eps", [0.0, 0.4, 3.0])
-def test_delta_is_the_average_over_senders_and_uniform_reports(n, values, dummies, rate, eps_local, eps):
+def test_delta_averages_senders_and_reports(n, values, dummies, rate, eps_local, eps):
     got = flexible_dummy_delta(eps, n, values, dummies, rate, eps_local=eps_local)
     assert_allclose(got, by_hand(eps, n, values, dummies, rate, eps_local), rtol=1e-9, atol=1e-290)
 
 
-def test_delta_far_apart_and_overlapping_numbers_of_messages():
+def test_delta_of_distant_and_overlapping_numbers():
     # Dummies in large blocks leave holes in the law of the number of messages, small blocks do not.
     for dummies in (1, 3, 50):
         got = flexible_dummy_delta(0.5, 15, 30, dummies, 0.2, eps_local=2.0)
@@ -55,7 +55,7 @@ def test_delta_far_apart_and_overlapping_numbers_of_messages():
     assert_allclose(got, by_hand(0.5, 30, 30, 4000, 0.1), rtol=1e-9)
 
 
-def test_bounds_for_laws_too_long_to_be_summed_are_within_two_percent(monkeypatch):
+def test_long_law_bounds_within_two_percent(monkeypatch):
     setting = (0.4, 9000, 50, 9, 0.02)
     full = flexible_dummy_delta(*setting, eps_local=6.0)
     monkeypatch.setattr(module, "_MANY_CELLS", 0)
@@ -68,14 +68,15 @@ def test_bounds_for_laws_too_long_to_be_summed_are_within_two_percent(monkeypatc
     assert full < rough <= full / (1 - 0.02) * (1 + 1e-9)
 
 
-def test_bounds_for_values_as_they_are_are_within_two_percent(monkeypatch):
+def test_plain_value_bounds_within_two_percent(monkeypatch):
     setting = (0.4, 9000, 50, 30, 0.02)
     full = flexible_dummy_delta(*setting)
     monkeypatch.setattr(module, "_MOST_CELLS", 0)
     assert full < flexible_dummy_delta(*setting) <= full / (1 - 0.02) * (1 + 1e-9)
 
 
-def test_one_dummy_each_of_many_senders_is_a_single_sum(monkeypatch):
+def test_single_dummies_are_one_sum(monkeypatch):
+    """With one dummy of each of many senders, delta is a single sum."""
     setting = (0.4, 100_000, 50, 1, 0.05)
     full = flexible_dummy_delta(*setting)
     assert full > 1e-10
@@ -85,7 +86,7 @@ def test_one_dummy_each_of_many_senders_is_a_single_sum(monkeypatch):
     assert flexible_dummy_delta(*setting) == pytest.approx(full, rel=1e-11)
 
 
-def test_a_random_number_of_many_messages_is_a_mean_of_few_terms(monkeypatch):
+def test_random_message_mean_has_few_terms(monkeypatch):
     # D9: a minute for every delta where each number of messages had all values of T.
     law = blanket.Window(4 * 10**9, np.array([0.25, 0.5, 0.25]), 1e-9)
     deltas = blanket.point_blanket_deltas(law.support.tolist(), 5, 1e-4, 3.0, 1e-30)
@@ -121,12 +122,12 @@ def test_no_dummies_where_the_reports_suffice(accounting):
         ((60, 5, 1e-9, 1e-6, 0.3), math.inf, "printed", "more than 2\\^53"),
     ],
 )
-def test_what_cannot_be_met_is_refused_with_a_reason(setting, eps_local, accounting, reason):
+def test_unreachable_targets_are_refused(setting, eps_local, accounting, reason):
     with pytest.raises(Infeasible, match=reason):
         flexible_dummies(*setting, accounting=accounting, eps_local=eps_local)
 
 
-def test_larger_losses_of_larger_numbers_are_kept():
+def test_losses_of_large_numbers_are_kept():
     protocol = get("frequency", "flexible_mix_dump").calibrate(Budget(1, 1e-6), Fixed(99_999), Frequency(100))
     profile = protocol.privacy_profile()
     assert 1 < ComposedProfile([profile], [30], 1e-6, points=40).epsilon(1e-6) < 30

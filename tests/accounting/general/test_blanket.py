@@ -24,7 +24,7 @@ from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
     ("k", "eps_local", "users", "eps"),
     [(2, 1.0, 4, 0.3), (3, 1.0, 4, 0.3), (4, 2.0, 3, 0.5), (5, 1.0, 2, 0.8), (3, 3.0, 5, 1.0)],
 )
-def test_bounds_enclose_all_data_sets_of_randomized_response(k, eps_local, users, eps):
+def test_bounds_enclose_all_responses(k, eps_local, users, eps):
     table = responses(k, eps_local)
     truth = worst_delta(table, data_sets(table, users - 1), eps)
     low, high = (blanket_randomizer_delta(GRR(eps_local, k), users, eps, side) for side in ("lower", "upper"))
@@ -34,7 +34,7 @@ def test_bounds_enclose_all_data_sets_of_randomized_response(k, eps_local, users
     assert low == pytest.approx(constant, rel=1e-5)
 
 
-def test_outputs_that_only_some_inputs_give_count_as_shown():
+def test_exclusive_outputs_count_as_revealed():
     """The third output reveals the first input, so that delta is at least its probability."""
     table = np.array([[0.5, 0.4, 0.1], [0.4, 0.6, 0.0]])
     for eps in (0.0, 0.7, 3.0):
@@ -48,7 +48,7 @@ def test_outputs_that_only_some_inputs_give_count_as_shown():
     assert blanket_epsilon(FiniteRandomizer(table), 1000, 0.11) < 0.5
 
 
-def test_without_a_common_output_there_is_no_blanket():
+def test_disjoint_outputs_have_no_blanket():
     with pytest.raises(Infeasible):
         blanket_epsilon(FiniteRandomizer(np.eye(2)), 1000, 1e-3)
 
@@ -62,7 +62,7 @@ def test_without_a_common_output_there_is_no_blanket():
 # -- random numbers of users -----------------------------------------------------------------------------------------
 
 
-def test_random_populations_are_means_over_fixed_ones():
+def test_random_populations_are_means():
     randomizer, eps = GRR(2.0, 10), 0.2
     for law in (Binomial(300, 0.2), Poisson(40.0)):
         window = law.window(1e-25)
@@ -74,7 +74,7 @@ def test_random_populations_are_means_over_fixed_ones():
         assert population_delta(randomizer, law, eps, "upper") == pytest.approx(truth, rel=1e-4)
 
 
-def test_a_histogram_of_numbers_is_bounded_by_groups():
+def test_histogram_of_numbers_is_bounded():
     randomizer, law = GRR(2.0, 10), Binomial(300, 0.2)
     window = law.window(1e-12)
     histogram = Empirical(tuple(window.pmf / window.pmf.sum()), window.start)
@@ -95,7 +95,7 @@ def test_nobody_else_is_no_population():
 
 
 @pytest.mark.parametrize("eps_local", [20.0, 40.0, 80.0, 150.0, 300.0])
-def test_budgets_that_nothing_hides_are_told_from_rounding(eps_local):
+def test_exposed_budgets_differ_from_rounding(eps_local):
     """The blanket has mass e^-eps_local, so that the probability of no report in it rounds to 1."""
     for randomizer in (GRR(eps_local, 100), LaplaceRandomizer(eps_local)):
         low, high = (blanket_randomizer_delta(randomizer, 1_000, 1.0, side) for side in ("lower", "upper"))
@@ -104,7 +104,7 @@ def test_budgets_that_nothing_hides_are_told_from_rounding(eps_local):
     assert alone == pytest.approx(-math.expm1(1 - eps_local) / (1 + 99 * math.exp(-eps_local)), rel=1e-6)
 
 
-def test_the_best_data_set_is_not_lost_to_an_overflow():
+def test_best_data_set_survives_overflow():
     """There are ten reports over three values. For one data set the root is where a transform is the least float."""
     low, high = (blanket_epsilon(GRR(4.0, 3), 10, 1e-2, side) for side in ("lower", "upper"))
     assert low == pytest.approx(high, rel=1e-6)

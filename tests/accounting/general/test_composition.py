@@ -34,7 +34,7 @@ def gaussian_epsilon(mu, delta):
     )
 
 
-def test_rounds_and_a_query_of_the_other_library():
+def test_rounds_and_query_of_dp_accounting():
     """The reference composes with dp_accounting directly, on a finer grid."""
     batch, sigma, delta = clones(10**4, 1.0), 10.0, 1e-6
     step = 2e-4
@@ -55,7 +55,7 @@ def exact_composition(pairs, eps):
     return max(float(hockey_stick(log_p, log_q, eps)), float(hockey_stick(log_q, log_p, eps)))
 
 
-def test_pairs_whose_directions_differ_are_bounded_in_both():
+def test_pairs_are_bounded_in_both_directions():
     """Rounds differ in their worse direction; the bound is at least brute force and close to it."""
     one = CountPair(np.log([0.70, 0.20, 0.10]), np.log([0.60, 0.15, 0.25]))
     two = CountPair(np.log([0.05, 0.55, 0.40]), np.log([0.20, 0.45, 0.35]))
@@ -68,7 +68,7 @@ def test_pairs_whose_directions_differ_are_bounded_in_both():
         assert exact <= found + 1e-9 < loose * exact
 
 
-def test_the_accountant_composes_its_rounds_with_it():
+def test_accountant_composes_rounds_with_it():
     answer = amplification(1.0, 10_000, 1e-6, rounds=16)
     assert answer.eps == composed_epsilon([clones(10_000, 1.0)], 1e-6, rounds=[16])
 
@@ -92,7 +92,7 @@ def test_too_fine_a_step_is_infeasible():
         composed_epsilon([GaussianProfile(1.0)], 1e-6, step=1e-7)
 
 
-def test_what_never_vanishes_has_no_finite_epsilon():
+def test_permanent_loss_has_no_finite_epsilon():
     shown = CountPair(np.log([0.1, 0.9]), np.array([-np.inf, 0.0]))
     assert composed_epsilon([shown], 1e-3, step=0.01) == math.inf
     assert composed_epsilon([shown], 1e-3, rounds=[2]) == math.inf
@@ -109,7 +109,7 @@ def test_references_of_tiny_deltas():
         )
 
 
-def test_a_profile_with_a_floor_has_losses_of_its_own_size():
+def test_profile_with_floor_is_composed():
     """Delta reaches its floor at 8 nats. The reference is a fine step."""
     protocol = get("frequency", "jump_counts").calibrate(Budget(1.0, 1e-6), Fixed(49_240), Frequency(499))
     profile = protocol.privacy_profile()

@@ -57,7 +57,7 @@ def test_enumeration_of_cells_with_different_means():
         (20.0, 1e-3, 1, 0.9990005),
     ],
 )
-def test_the_mass_of_infinite_losses_is_not_lost(eps, mean, cells, true):
+def test_infinite_losses_are_not_lost(eps, mean, cells, true):
     found = dummy_cells_delta(eps, mean, cells, cells)
     assert found == pytest.approx(true, rel=1e-4)
     with mpmath.workdps(50):

@@ -61,7 +61,7 @@ def test_a_pair_is_its_losses():
     assert loss.get_delta_for_epsilon(eps) == pytest.approx(truth, rel=1e-9)
 
 
-def test_a_pair_whose_directions_differ_is_bounded_in_both():
+def test_pair_is_bounded_in_both_directions():
     """Neither direction suffices alone; each of three rounds counts with the worse direction."""
     p, q = np.array([0.7, 0.2, 0.1]), np.array([0.6, 0.15, 0.25])
     loss = CountPair(np.log(p), np.log(q)).to_pld(step=1e-2).self_compose(3)
@@ -76,7 +76,7 @@ def test_too_fine_a_step_is_refused():
         to_pld(Gaussian(1.0), step=1e-6)
 
 
-def test_the_convex_minorant_is_the_largest_one():
+def test_convex_minorant_is_the_largest():
     x = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
     assert_allclose(convex_minorant(x, np.array([4.0, 3.5, 1.0, 0.9, 0.0])), [4.0, 2.5, 1.0, 0.5, 0.0])
     y = (4 - x) ** 2
@@ -86,7 +86,7 @@ def test_the_convex_minorant_is_the_largest_one():
 # -- Renyi divergence, trade-off, Gaussian privacy ---------------------------------------------------------------------
 
 
-def test_without_an_end_there_is_no_divergence():
+def test_infinite_loss_has_no_divergence():
     shown = CountPair(np.log([0.1, 0.9]), np.array([-np.inf, 0.0]))
     with pytest.raises(Infeasible, match="no order has a finite divergence"):
         renyi_from_profile(shown, [2.0])

@@ -20,7 +20,7 @@ from shuffledp.accounting.general.grr_blanket import (
 
 @pytest.mark.parametrize("values, n", [(2, 1), (2, 6), (3, 2), (3, 5), (4, 4)])
 @pytest.mark.parametrize("eps_local", [0.4, 4.0])
-def test_no_input_of_the_others_loses_more(values, n, eps_local):
+def test_no_other_inputs_lose_more(values, n, eps_local):
     table, slack = responses(values, eps_local), []
     for eps in (0.0, 0.1, 0.35, 1.2):
         claimed = grr_blanket_delta(eps, n, values, eps_local)
@@ -35,7 +35,7 @@ def test_no_input_of_the_others_loses_more(values, n, eps_local):
 @pytest.mark.parametrize(
     "n, values, eps", [(500_000, 50, 0.2), (500_000, 500, 1.0), (70_187, 900, 0.6), (9, 3, 0.5)]
 )
-def test_printed_budgets_are_safe_and_never_below_eps(n, values, eps):
+def test_printed_budgets_are_safe(n, values, eps):
     printed = blanket_local_budget(n, values, eps, 1e-6, accounting="printed")
     assert printed >= eps
     assert printed <= blanket_local_budget(n, values, eps, 1e-6, accounting="exact") * (1 + 1e-10)
@@ -56,7 +56,7 @@ def test_exact_eps_of_the_extremes():
         lambda: grr_blanket_epsilon(100, 5, 0.291, 1.0, accounting="printed"),
     ],
 )
-def test_what_the_theorem_does_not_cover_is_refused_with_a_reason(ask):
+def test_uncovered_requests_are_refused(ask):
     with pytest.raises(Infeasible, match="The theorem holds for"):
         ask()
 
@@ -71,7 +71,7 @@ def test_what_the_theorem_does_not_cover_is_refused_with_a_reason(ask):
         (9, 3, 1.2, 0.7),
     ],
 )
-def test_few_uniform_reports_among_many_and_large_eps(n, values, eps_local, eps):
+def test_few_uniform_reports_at_large_eps(n, values, eps_local, eps):
     """Rounding must not move thresholds beyond the counts, or charge for numbers without any loss."""
     with mpmath.workdps(50):
         exact = reports(n, values, mpmath.mpf(eps), mpmath.mpf(eps_local))
@@ -82,6 +82,6 @@ def test_few_uniform_reports_among_many_and_large_eps(n, values, eps_local, eps)
     )
 
 
-def test_no_budget_beyond_eps_where_hardly_anybody_hides_a_report():
+def test_budget_is_eps_without_hiding_reports():
     budget = blanket_local_budget(100_000, 466, 30.0, 1e-9, accounting="exact")
     assert 30.0 <= budget <= 30.0 + 1e-8  # it was 30.0016, with a delta of 0.0016

@@ -45,7 +45,7 @@ def hashed_law(value, cells, eps_local):
 
 @pytest.mark.parametrize("others", [(0, 0), (0, 1), (1, 1)])
 @pytest.mark.parametrize("eps_local", [0.6, 2.5])
-def test_the_averaged_blanket_bounds_the_shuffled_reports_of_all_users(others, eps_local):
+def test_averaged_blanket_bounds_shuffled_reports(others, eps_local):
     laws = [hashed_law(value, 2, eps_local) for value in (0, 1)]
     pair = pair_of([shuffled([law, *(laws[o] for o in others)]) for law in laws])
     for eps in EPS:
@@ -56,7 +56,7 @@ def test_the_averaged_blanket_bounds_the_shuffled_reports_of_all_users(others, e
             assert bound < 2.5 * truth  # close, so that a wrong constant shows
 
 
-def test_mass_outside_of_the_law_counts_as_lost():
+def test_mass_outside_law_is_lost():
     whole = mixed_matched_delta(Window(30, np.ones(1)), 0.3, 0.5, 2.0, 1e-20)
     assert mixed_matched_delta(Window(30, np.array([0.9]), 0.1), 0.3, 0.5, 2.0, 1e-20) > whole
 
@@ -106,7 +106,7 @@ def test_impossible_overlaps_are_refused(both):
         blanketed_delta(0.5, 5, 0.7, 1.0, both_rate=0.3)
 
 
-def test_the_blanket_of_overlapping_reports_is_the_mean_over_their_number():
+def test_overlapping_blanket_is_a_mean():
     rate, both, eps, eps_local = 0.2, 0.03, 0.4, 2.0
     law = binomial_window(40, matched_rate(rate, eps_local), 1e-30)
     want = law.pmf @ [matched_delta(eps, int(m), rate, eps_local, both_rate=both) for m in law.support]

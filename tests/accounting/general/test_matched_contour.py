@@ -22,7 +22,7 @@ from shuffledp.protocols.frequency.subset_selection import subset_delta, subset_
         (0.5, 1, 0.3, math.inf, 0.3),
     ],
 )
-def test_a_contour_is_above_the_table_by_its_gap(eps, others, rate, eps_local, both):
+def test_contour_exceeds_table_by_its_gap(eps, others, rate, eps_local, both):
     if eps_local < math.inf:
         table = blanketed_delta(eps, others, rate, eps_local, both_rate=both)
     else:
@@ -32,7 +32,7 @@ def test_a_contour_is_above_the_table_by_its_gap(eps, others, rate, eps_local, b
     assert contour_delta(eps_local, others, rate, eps_local, both) == 0
 
 
-def test_budgets_by_contour_are_those_of_tables(monkeypatch):
+def test_contour_budgets_equal_table_budgets(monkeypatch):
     forget_all()
     table = blanket_local_budget(120_000, 1000, 0.2, 1e-6)
     eps = grr_blanket_epsilon(120_000, 1000, 1e-6, table)
@@ -45,7 +45,7 @@ def test_budgets_by_contour_are_those_of_tables(monkeypatch):
     forget_all()
 
 
-def test_a_billion_reports_at_a_small_eps_keep_the_budget():
+def test_billion_reports_keep_the_budget():
     for values in (10, 1000):
         budget = blanket_local_budget(10**9, values, 1e-3, 1e-12)
         assert grr_blanket_delta(1e-3, 10**9, values, budget) <= 1e-12

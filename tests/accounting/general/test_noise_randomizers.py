@@ -14,7 +14,7 @@ from shuffledp.accounting import (
 )
 
 
-def test_the_upper_law_is_above_the_lower_one_in_the_convex_order():
+def test_upper_law_dominates_in_convex_order():
     """The convex order requires E (G - t)^+ to be ordered for all t."""
     for randomizer in (LaplaceRandomizer(2.0), LaplaceRandomizer(0.01), GaussianRandomizer(1.0)):
         (cells,) = randomizer.comparisons("upper", 1e-9)
@@ -40,7 +40,7 @@ def laplace_density(eps_local):
     return log_density, mass
 
 
-def test_densities_of_ones_own_agree_with_laplace_noise():
+def test_user_densities_agree_with_laplace():
     """The edges omit 1/2, where the input with the least density changes; the function finds this point."""
     edges = (-20.0, *np.linspace(0, 1, 400), 21.0)
     own = DensityRandomizer(*laplace_density(2.0), inputs=(0.0, 1.0), edges=edges, eps_local=2.0)
@@ -52,14 +52,14 @@ def test_densities_of_ones_own_agree_with_laplace_noise():
             assert blanket_randomizer_delta(own, 1000, 0.3, side) <= built_in * (1 + 1e-3)
 
 
-def test_what_lies_outside_of_the_edges_is_lost():
+def test_mass_outside_edges_is_lost():
     own = DensityRandomizer(
         *laplace_density(2.0), inputs=(0.0, 1.0), edges=tuple(np.linspace(-0.5, 1.5, 500)), eps_local=2.0
     )
     assert blanket_randomizer_delta(own, 1000, 0.3) > 0.5 * math.exp(-1)
 
 
-def test_outside_of_the_edges_is_part_of_a_lower_bound():
+def test_outside_mass_counts_in_lower_bound():
     """The edges omit a region where the other input is likelier; without its mass there would be no lower bound."""
     wide, narrow = (
         DensityRandomizer(
@@ -76,7 +76,7 @@ def test_outside_of_the_edges_is_part_of_a_lower_bound():
     assert float(np.sum(masses)) == pytest.approx(1.0, abs=1e-12)
 
 
-def test_a_density_that_ends_has_no_blanket():
+def test_density_that_ends_has_no_blanket():
     def log_density(x, y):
         with np.errstate(divide="ignore"):
             return np.log((y >= x).astype(float))

@@ -33,7 +33,7 @@ def dp():
     opendp.prelude.disable_features("contrib", "honest-but-curious")
 
 
-def test_a_measurement_has_the_deltas_of_the_profile(dp):
+def test_measurement_has_deltas_of_profile(dp):
     curve = PROFILE.to_opendp().map(1)
     for eps in (0.0, 0.01, 0.053, 0.2):
         assert curve.delta(eps) == pytest.approx(clone_delta(OTHERS, 1.0, eps), rel=1e-9)
@@ -44,7 +44,7 @@ def test_a_measurement_has_the_deltas_of_the_profile(dp):
         PROFILE.to_opendp()([1, 2])
 
 
-def test_it_releases_what_it_is_given_and_composes(dp):
+def test_measurement_releases_input_and_composes(dp):
     measurement = PROFILE.to_opendp(sum, domain=dp.vector_domain(dp.atom_domain(T=int)))
     assert measurement([1, 2, 4]) == 7
     fixed = dp.c.make_fix_delta(measurement, 1e-6)
@@ -88,13 +88,13 @@ def test_groups_are_bounded_by_brute_force():
     )
 
 
-def test_large_groups_and_budgets_stay_within_floats():
+def test_large_groups_stay_within_floats():
     assert group_delta(GaussianProfile(50.0), 1e4, 3) == 1.0
     assert 0 < group_delta(GaussianProfile(1.0), 30.0, 3) < 1e-3
     assert group_delta(PROFILE, 0.5, 10**6) == 1.0
 
 
-def test_a_bound_on_the_wrong_side_is_refused():
+def test_lower_bounds_are_refused():
     lower = CountPair(np.log([0.5, 0.5]), np.log([0.5, 0.5]), kind="lower")
     with pytest.raises(ValueError, match="exact or an upper bound, got 'lower'"):
         to_opendp(lower)

@@ -23,7 +23,7 @@ def test_hockey_stick_refuses_different_shapes():
         (([-1.0, -1.0], [0.1, -math.inf]), "log_q has a total mass"),
     ],
 )
-def test_count_pair_refuses_what_is_not_a_pair_of_laws(arguments, message):
+def test_count_pair_refuses_invalid_laws(arguments, message):
     with pytest.raises(ValueError, match=message):
         CountPair(*arguments)
 
@@ -38,7 +38,7 @@ def test_worst_of_is_the_pointwise_maximum():
     assert worst.source == "enumeration"
 
 
-def test_worst_of_keeps_track_of_the_side_of_the_error():
+def test_worst_of_keeps_side_of_error():
     def pair(kind):
         return CountPair(np.log([0.8, 0.2]), np.log([0.4, 0.6]), kind=kind)
 

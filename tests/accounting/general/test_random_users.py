@@ -28,7 +28,7 @@ BOUNDS = [SubGaussian(90.0, 10.0), SubExponential(90.0, 2.0, 0.3), MomentBounded
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
-def test_the_smallest_law_of_a_bound_has_the_tail_that_the_bound_allows(bound):
+def test_least_law_has_the_allowed_tail(bound):
     least = least_numbers(bound, 1e-6)
     assert np.all(np.diff(least.others) > 0)
     assert least.others[0] == 0
@@ -38,7 +38,7 @@ def test_the_smallest_law_of_a_bound_has_the_tail_that_the_bound_allows(bound):
         assert least.shortfall(math.floor(bound.lower_bound(failure)) + 2) >= failure
 
 
-def test_laws_within_a_bound_dominate_its_smallest_law():
+def test_allowed_laws_dominate_least_law():
     bound, law = MomentBounded(90.0, 25.0), Binomial(125, 0.72)  # mean 90, variance 25.2: a little more
     least = least_numbers(MomentBounded(90.0, law.variance), 1e-6)
     window = law.window()
@@ -57,14 +57,14 @@ def _grr(others):
 
 @pytest.mark.parametrize("population", [Binomial(60, 0.4), Poisson(30.0), Fixed(11), *BOUNDS])
 @pytest.mark.parametrize("gap", [0.2, 0.01])
-def test_the_mean_is_bounded_from_above_and_closely(population, gap):
+def test_mean_is_bounded_closely_from_above(population, gap):
     least = least_numbers(population, 1e-6)
     exact = math.fsum(m * _grr(int(n)) for n, m in zip(least.others, least.mass, strict=True))
     found = mixed_delta(_grr, least, gap=gap)
     assert exact * (1 - 1e-12) <= found <= exact * (1 + gap) + least.omitted
 
 
-def test_what_is_left_out_counts_as_nobody_else():
+def test_omitted_mass_counts_as_no_users():
     least = LeastNumbers(np.array([5, 6]), np.array([0.3, 0.6]), 0.1)
     assert mixed_delta(lambda others: 0.5 * (others == 0), least) == pytest.approx(0.05)
     assert least.shortfall(6) == pytest.approx(0.4)
@@ -76,7 +76,7 @@ def test_what_is_left_out_counts_as_nobody_else():
 @pytest.mark.parametrize("population", [Binomial(29_999, 0.3), Poisson(50.0), *BOUNDS])
 @pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.2])
 @pytest.mark.parametrize("noise_shares", [False, True])
-def test_a_split_adds_up_to_delta_and_is_the_best(population, delta, noise_shares):
+def test_best_split_adds_up_to_delta(population, delta, noise_shares):
     least = least_numbers(population, delta)
     split = best_split(least, delta, noise_shares=noise_shares)
     assert split.failure + (1 - split.failure) * split.delta <= delta * (1 + 1e-12)

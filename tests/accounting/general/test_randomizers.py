@@ -33,7 +33,7 @@ ALL = [
 
 @pytest.mark.parametrize("randomizer", ALL)
 @pytest.mark.parametrize("side", ["upper", "lower"])
-def test_both_inputs_are_laws_and_the_mean_is_what_it_must_be(randomizer, side):
+def test_both_inputs_are_laws(randomizer, side):
     """E[G] = 1 - e^eps holds up to the truncation error, and rounding preserves it."""
     assert isinstance(randomizer, Randomizer)
     for comparison in randomizer.comparisons(side, 1e-12):
@@ -74,7 +74,7 @@ def test_bad_parameters_are_named(make, message):
 
 
 @pytest.mark.parametrize("side", ["upper", "lower"])
-def test_the_kinds_are_those_of_all_pairs(side):
+def test_kinds_are_of_all_pairs(side):
     rng = np.random.default_rng(5)
     rows = rng.choice([1.0, 2.0, 5.0], (5, 4))
     rows = np.concatenate([rows, rows[:, ::-1], rows[:2]])  # some pairs differ in the order of outputs only
@@ -90,7 +90,7 @@ def test_the_kinds_are_those_of_all_pairs(side):
     assert len(FiniteRandomizer(rows).comparisons(side, 0.0)) == len(kinds)
 
 
-def test_too_many_kinds_of_pairs_are_refused():
+def test_too_many_pair_kinds_are_refused():
     table = np.random.default_rng(1).dirichlet(np.ones(3), 65)
     with pytest.raises(ValueError, match="at most 4032 kinds of pairs of inputs are compared, got 4160"):
         FiniteRandomizer(table).comparisons("upper", 0.0)

@@ -20,13 +20,14 @@ from shuffledp.populations import Fixed
 BATCH = ClonesProfile(OtherReports(Fixed(9_999)), 1.0)
 
 
-def test_its_epsilon_is_above_that_of_loss_distributions_and_near_it():
+def test_epsilon_is_just_above_exact():
+    """The eps of the curve is above that of loss distributions, and near it."""
     query = GaussianProfile(0.1)
     exact = composed_epsilon([BATCH, query], 1e-6, rounds=[16, 1])
     assert exact < (16 * BATCH.to_renyi() + query.to_renyi()).epsilon(1e-6) < 1.1 * exact
 
 
-def test_curves_of_the_other_library_are_added():
+def test_dp_accounting_curves_are_added():
     accountant = rdp.RdpAccountant(neighboring_relation=dp_accounting.NeighboringRelation.REPLACE_ONE)
     accountant.compose(dp_accounting.GaussianDpEvent(20.0), 3)
     theirs = RenyiCurve(accountant.orders, accountant.rdp)
@@ -39,7 +40,7 @@ def test_curves_of_the_other_library_are_added():
     assert total.epsilon(1e-6) == pytest.approx(converted, rel=1e-6)
 
 
-def test_a_short_list_of_orders_is_noticed():
+def test_short_list_of_orders_warns():
     with pytest.warns(LastOrderWarning):
         to_renyi(BATCH, [2.0, 3.0]).epsilon(1e-6)
 

@@ -62,7 +62,7 @@ def test_both_bounds_enclose_the_exact_law(profile, rounds, delta, exact):
     assert exact * (1 - BELOW) - 2e-4 <= lower <= min(exact + known, fine)
 
 
-def test_losses_that_are_infinite_with_a_small_probability():
+def test_rare_infinite_losses_are_composed():
     """Independent values: eps 6.926 and 19.99; two releases exceed a delta of 1e-6."""
     profile = SAGeo(domain_size=499, n_users=49_241, share=1.0, half_eps=0.5, turn=25).privacy_profile()
     for rounds, exact in ((7, 6.926), (30, 19.99)):
@@ -73,7 +73,7 @@ def test_losses_that_are_infinite_with_a_small_probability():
     assert composed_lower_bound(profile, 1e-6, rounds=2) == math.inf
 
 
-def test_randomized_response_is_enclosed_to_many_digits():
+def test_randomized_response_is_enclosed():
     """The loss is eps (2 B - R), and B is binomial."""
     for eps, rounds, delta in ((0.1, 40, 1e-6), (1.0, 7, 1e-3), (0.02, 300, 1e-30)):
         one = ClonesProfile(OtherReports(Fixed(0)), eps)

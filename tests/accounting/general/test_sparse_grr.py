@@ -12,7 +12,7 @@ from shuffledp.populations import Fixed, Poisson
 
 
 @pytest.mark.parametrize(("k", "users", "eps_local"), [(2, 5, 1.0), (3, 4, 2.0), (4, 4, 0.5), (5, 3, 6.0)])
-def test_data_sets_are_those_of_the_enumeration(k, users, eps_local):
+def test_data_set_deltas_equal_enumeration(k, users, eps_local):
     table = responses(k, eps_local)
     held = ([2] if k > 2 else []) + [0, 1]
     found = data_set_deltas(k, users, eps_local, 1e-6)
@@ -26,7 +26,7 @@ def test_data_sets_are_those_of_the_enumeration(k, users, eps_local):
     ("k", "users", "eps_local"),
     [(10, 10**9, 18.1), (2, 10**9, 18.1), (1000, 10**9, 19.2), (10**6, 10**5, 8.4)],
 )
-def test_sums_lie_between_the_two_sides_of_contours(k, users, eps_local):
+def test_sums_lie_between_contour_sides(k, users, eps_local):
     randomizer, law = GRR(eps_local, k), Fixed(users - 1)
     assert few_matches(randomizer, law, 1e-6) == k
     found = data_set_deltas(k, users, eps_local, 1e-15)
@@ -39,7 +39,7 @@ def test_sums_lie_between_the_two_sides_of_contours(k, users, eps_local):
         assert low <= tabulated_delta(k, users - 1, eps, eps_local, 1e-15) <= high + 1e-15
 
 
-def test_sums_are_for_randomized_response_and_few_matches_alone():
+def test_sums_need_response_with_few_matches():
     assert few_matches(BinaryRandomizedResponse(8.0), Fixed(100), 1e-6) == 2
     assert few_matches(SubsetSelection(8.0, 10, 1), Fixed(100), 1e-6) == 10
     assert few_matches(SubsetSelection(8.0, 10, 2), Fixed(100), 1e-6) is None

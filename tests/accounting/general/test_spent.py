@@ -15,13 +15,13 @@ class Broken:
         raise Infeasible("too wide")
 
 
-def test_the_spent_eps_of_what_has_none():
+def test_missing_profile_has_no_spent_eps():
     assert spent_epsilon(None, Budget(1.0, 1e-5)) is None
     assert spent_epsilon(Broken(), Budget(1.0, 1e-5)) is None
     assert spent_epsilon(GaussianProfile(1.0), Budget(1.0, 1e-5)) > 1
 
 
-def test_all_of_a_budget_is_the_budget():
+def test_spending_all_is_the_budget():
     class Exactly:
         def delta(self, eps):
             return np.where(np.asarray(eps) >= 1.0, 1e-5, 2e-5)

@@ -35,7 +35,7 @@ def test_the_replacement_is_never_violated(values, n, eps_local):
 
 @pytest.mark.parametrize("p, beta", [(E, 0.2), (INF, 0.5)])
 @pytest.mark.parametrize("ask", [variation_ratio_delta, variation_ratio_epsilon])
-def test_with_a_residual_component_the_caller_must_choose(ask, p, beta):
+def test_residual_component_needs_a_choice(ask, p, beta):
     with pytest.raises(Infeasible, match=r"residual component.*sound=True"):
         ask(0.01, p, beta, 8.0, 500)
     plain, sound = (ask(0.01, p, beta, 8.0, 500, sound=s) for s in (False, True))
@@ -64,7 +64,7 @@ def test_arguments_outside_their_range_are_rejected(arguments):
         variation_ratio_delta(*arguments, sound=True)
 
 
-def test_a_report_that_shows_its_value_among_one_other():
+def test_revealing_report_among_one_other():
     """The pair of the theorem has three outcomes; delta is the mass of those with two reports, or with no other."""
     assert variation_ratio_delta(0.3, INF, 1.0, 4.0, 1) == pytest.approx(1 - 1 / 4, rel=1e-9)
 
@@ -76,7 +76,7 @@ def test_what_no_randomizer_has_is_refused():
         variation_ratio_delta(0.1, INF, 1.0, 4.0, 2**53)
 
 
-def test_a_tail_that_rises_and_falls_keeps_its_digits():
+def test_rising_and_falling_tail_keeps_digits():
     # It was 6e-7 relative too small, although an upper bound: the tail was summed up from its far side alone.
     found = variation_ratio_delta(1.2, 17.5, 0.8918918918918919, 90.0, 5000)
     with mp.workdps(50):

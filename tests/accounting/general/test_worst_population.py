@@ -37,7 +37,7 @@ def brute_force(mean, variance, eps_local, eps, most, **how):
         (0.926, 0.8816, 5.96, 0.0596, {}),
     ],
 )
-def test_worst_case_equals_the_full_linear_programme(mean, variance, eps_local, eps, how):
+def test_worst_case_equals_linear_programme(mean, variance, eps_local, eps, how):
     got = clone_delta(MomentBounded(mean, variance), eps_local, eps, **how)
     # n of fixed populations with adaptive dummies is filled up inside clone_delta.
     want = brute_force(mean, variance, eps_local, eps, 700, **how)

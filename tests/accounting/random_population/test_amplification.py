@@ -35,7 +35,7 @@ def random_settings(count: int):
         yield population, 10 ** rng.uniform(-1.5, 0.8), 10 ** rng.uniform(-9, -2)
 
 
-def test_printed_and_corrected_theorems_are_safe_on_random_settings():
+def test_theorems_are_safe_on_random_settings():
     amplified, worst = 0, dict.fromkeys(("printed", "corrected", "simplified"), 0.0)
     for population, eps_local, delta in random_settings(400):
         for accounting in worst:
@@ -86,7 +86,7 @@ def test_a_number_is_no_population():
         local_budget(29999, 1.0, 1e-8)
 
 
-def test_exact_values_need_more_than_a_tail():
+def test_exact_values_need_more_than_tails():
     for population in (SubGaussian(100, 1), SubExponential(100, 1, 1)):
         for call in (amplified_epsilon, local_budget):
             with pytest.raises(Infeasible, match="corrected"):

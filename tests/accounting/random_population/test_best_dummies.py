@@ -60,7 +60,7 @@ def full_scan(law, eps, accounting, adaptive=False, grid=None, objective="random
 
 
 @pytest.mark.parametrize(("law", "eps", "accounting", "how"), SCANNED)
-def test_the_search_gives_what_a_full_scan_gives(law, eps, accounting, how, monkeypatch):
+def test_search_equals_a_full_scan(law, eps, accounting, how, monkeypatch):
     best, plans = full_scan(law, eps, accounting, **how)
     evaluated: list[int] = []
     plan_of = search_module._DummySearch.plan
@@ -81,7 +81,7 @@ def test_the_search_gives_what_a_full_scan_gives(law, eps, accounting, how, monk
     assert np.all(np.diff([p.eps_local for p in plans[1:]]) >= -1e-10 * best.eps_local)
 
 
-def test_populations_that_cannot_be_hashed_are_welcome():
+def test_unhashable_populations_are_accepted():
     class Unhashable(Poisson):
         __hash__ = None
 

@@ -23,7 +23,7 @@ def test_checkin_extremes():
     assert checkin_local_budget(1, 1.0, D, accounting="printed") == 1.0
 
 
-def test_exact_checkin_is_the_shuffle_of_the_slots():
+def test_exact_checkin_shuffles_the_slots():
     assert checkin_epsilon(2442, 0.4, D, accounting="exact") == amplified_epsilon(
         Fixed(2441), 0.4, D, accounting="exact"
     )

@@ -36,7 +36,7 @@ def discrete_delta(n, tau, eps, precision):
 
 
 @pytest.mark.parametrize(("n", "precision", "eps"), [(1, 1, 0.5), (3, 2, 0.2), (8, 3, 1.0)])
-def test_scales_are_safe_for_the_true_discrete_sum(n, precision, eps):
+def test_scales_are_safe_for_discrete_sum(n, precision, eps):
     delta = 1e-4
     tau = multi_expected_scale(Fixed(n - 1), eps, delta, precision, accounting="printed")
     assert tau > 1
@@ -75,7 +75,7 @@ def test_plans():
 
 
 @pytest.mark.parametrize("accounting", ["printed", "exact"])
-def test_scale_of_a_population_that_is_sometimes_empty(accounting):
+def test_scale_of_sometimes_empty_population(accounting):
     law = Empirical(
         (1e-3, *[0.0] * 39_999, 0.999)
     )  # alone with probability 1e-3: its noise must suffice by itself
@@ -85,7 +85,7 @@ def test_scale_of_a_population_that_is_sometimes_empty(accounting):
 
 
 @pytest.mark.parametrize("tau", [0.01, 0.3, 1.0, 30.0])
-def test_the_gap_of_very_many_summands_is_that_of_all_terms(monkeypatch, tau):
+def test_gap_of_many_summands_is_complete(monkeypatch, tau):
     n = np.array([1, 500, 100_000, 30_000])
     want = discrete_gaussian_gap(n, tau)
     monkeypatch.setattr(multi_message, "_ENUMERATED", 20_000)

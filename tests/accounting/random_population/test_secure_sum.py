@@ -31,7 +31,7 @@ def test_printed_group_order_by_hand(law):
         group_order(SubGaussian(10, 1), 4, 1.0, form="safe")
 
 
-def test_moments_bound_the_number_of_users_by_cantelli():
+def test_cantelli_bounds_number_of_users():
     """The law with the largest upper tail has two values; user 1 is on top of the others."""
     for mean, variance in ((10.0, 4.0), (0.5, 300.0)):
         above = most_users(MomentBounded(mean, variance)) - 1 - mean

@@ -51,7 +51,7 @@ def all_counts_by_enumeration(eps: float, rate: float, messages: int, used: floa
     "n, blankets, items", [(8, 1.0, 3), (3, 2.0, 4), (6, 0.6, 3), (4, 1.5, 3), (7, 0.9, 2)]
 )
 @pytest.mark.parametrize("rate", [0.15, 0.5, 1.0])
-def test_the_divergence_of_all_counts_equals_enumeration(n, blankets, items, rate):
+def test_divergence_of_counts_equals_enumeration(n, blankets, items, rate):
     slots = blanket_slots(blankets)
     for eps in (0.0, 0.2, 0.7):
         want = all_counts_by_enumeration(eps, rate, n * slots.count, slots.rate, items)
@@ -63,7 +63,7 @@ def test_the_divergence_of_all_counts_equals_enumeration(n, blankets, items, rat
 
 
 @pytest.mark.parametrize("law", ["binomial", "poisson"])
-def test_delta_of_one_item_at_the_ends(law):
+def test_delta_of_one_item_at_ends(law):
     assert segmented_delta(0.1, 0.0, 10, 1.0, 5, blanket_law=law) == 0
     assert segmented_delta(0.1, 0.3, 10, 0.0, 5, blanket_law=law) == 0.3
     assert reporting_rate(10, 0.0, 5, 0.1, 1e-3, blanket_law=law) == 1e-3

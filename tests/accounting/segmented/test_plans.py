@@ -26,7 +26,7 @@ def sizes(levels: str, n: int) -> list[int]:
 
 @pytest.mark.parametrize("accounting", ["printed", "corrected"])
 @pytest.mark.parametrize("levels", SHARES)
-def test_no_number_of_blankets_is_better_than_the_one_found(accounting, levels):
+def test_best_number_of_blankets_is_chosen(accounting, levels):
     setting = (sizes(levels, 2000), EPS, 1e-5, 20, 3)
     plan = segmented_plan(*setting, accounting=accounting)
     assert plan.flat is not None
@@ -53,7 +53,7 @@ def test_no_number_of_blankets_is_better_than_the_one_found(accounting, levels):
 
 
 @pytest.mark.parametrize("accounting", ["printed", "corrected", "exact"])
-def test_profiles_meet_the_budget_of_every_level(accounting):
+def test_profiles_meet_budget_of_every_level(accounting):
     plan = segmented_plan((1250, 2500, 1250), EPS, 2e-6, 17, 4, blankets=0.3, accounting=accounting)
     for level, eps in enumerate(EPS):
         assert plan.rates[level] == level_rate(5000, 0.3, 17, 4, eps, 2e-6, accounting=accounting)
@@ -93,7 +93,8 @@ ANNOUNCED = [(1500, 3000, 1500), (1, 2999, 3000), (5998, 1, 1), (0, 3000, 3000),
 
 @pytest.mark.parametrize("accounting", ["printed", "corrected"])
 @pytest.mark.parametrize("spread", [None, 2.0])
-def test_the_choices_for_many_announcements_are_those_of_the_search(accounting, spread):
+def test_choices_equal_those_of_search(accounting, spread):
+    """The choices are for many announced numbers of users."""
     setting = (EPS, 1e-5, 12, 3)
     found = segmented_choices(ANNOUNCED, *setting, accounting=accounting, spread=spread)
     for row, sizes_ in enumerate(ANNOUNCED):
@@ -106,12 +107,12 @@ def test_the_choices_for_many_announcements_are_those_of_the_search(accounting, 
         assert_allclose(variance, chosen.blanket_sse(), rtol=1e-12)
 
 
-def test_given_blankets_are_not_searched_whatever_was_announced():
+def test_given_blankets_are_not_searched():
     found = segmented_choices(ANNOUNCED, EPS, 1e-5, 12, 3, blankets=0.3, accounting="corrected")
     assert set(found.blankets) == {0.3} and len(np.unique(found.rates, axis=0)) == 1
 
 
 @pytest.mark.parametrize("sizes_", [[(10, 20), (10, 21)], [(0, 0)], [(-1, 31)]])
-def test_announcements_of_different_numbers_of_users_are_refused(sizes_):
+def test_different_totals_of_users_are_refused(sizes_):
     with pytest.raises(ValueError, match="one sum, the number of users"):
         segmented_choices(sizes_, [0.5, 1.0], 1e-5, 12, 3)

@@ -19,7 +19,7 @@ N = 60_000
 
 
 @pytest.mark.parametrize("n", [2, 30, N])
-def test_the_pair_of_theorem_1_is_a_common_place(n):
+def test_theorem_1_pair_is_common_place(n):
     got = witnesses.common_place_rdp(n, 0.8, changed=1, original=0, product=0)
     assert_allclose(got, shuffle_gaussian_rdp([2], n, 0.8)[0], rtol=1e-9, atol=3e-11)
 

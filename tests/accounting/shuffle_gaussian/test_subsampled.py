@@ -59,7 +59,7 @@ def each_number_of_participants(n, sigma, last):
     return np.array(alone), np.array(subsets["printed"]), np.array(subsets["pair"])
 
 
-def test_nothing_sampled_or_nothing_lost_is_no_loss():
+def test_no_sample_has_no_loss():
     assert subsampled_rdp([1.0, 2.0], 0.0).tolist() == [0.0, 0.0]
     assert subsampled_rdp([0.0], 0.5).tolist() == [0.0]
 
@@ -83,7 +83,8 @@ def test_windowed_sum_equals_the_full_one(rate, sigma):
         assert np.all(got >= full * (1 - 2e-10))
 
 
-def test_large_populations_are_summed_in_blocks_that_err_on_the_safe_side():
+def test_blocks_of_large_populations_are_safe():
+    """Large populations are summed in blocks, with an error on the safe side."""
     orders, n = np.array([2, 3, 10]), 10**9
     for form in CHECKIN_FORMS:
         got = checkin_shuffle_gaussian_rdp(orders, n, 0.01, 3.0, form=form)
@@ -94,7 +95,7 @@ def test_large_populations_are_summed_in_blocks_that_err_on_the_safe_side():
 
 
 @pytest.mark.parametrize("form", ["conditional", "convex", "pair"])
-def test_a_single_user_is_the_gaussian_mechanism_with_the_probability_to_take_part(form):
+def test_single_user_is_gaussian_mechanism(form):
     rate, orders = 1e-9, np.array([2, 3, 30])
     got = checkin_shuffle_gaussian_rdp(orders, 1, rate, 1.0, form=form)
     want = np.log1p(rate * np.expm1(orders * (orders - 1) / 2)) / (orders - 1)
@@ -133,7 +134,7 @@ def test_wrong_arguments_are_named(call, message):
         call()
 
 
-def test_curves_take_the_best_order_and_say_when_it_is_the_last():
+def test_curves_take_best_order_or_warn():
     orders, common = np.arange(2, 65), {"n": N, "rounds": 100, "delta": DELTA}
     for form in SUBSAMPLED_FORMS:
         rdp = subsampled_shuffle_gaussian_rdp(orders, N, 60, 0.86, form=form)

@@ -34,7 +34,7 @@ def test_a_sample_is_certified_again(size, atoms):
     assert correlated_noise_delta(shipped.design.moved(scale=-1e-2), 1.0, bound="lower") > 1e-6
 
 
-def test_the_file_is_in_order_and_holds_what_it_says():
+def test_file_is_sorted_and_valid():
     shipped = shipped_designs()
     assert [s.design.max_value for s in shipped] == sorted(s.design.max_value for s in shipped)
     assert {s.design.max_value for s in shipped} == {1, 2, 3, 5, 10, 15, 20, 32, 64, 100}
@@ -43,7 +43,7 @@ def test_the_file_is_in_order_and_holds_what_it_says():
     assert all(NoiseDesign.from_dict(json.loads(json.dumps(s.design.to_dict()))) == s.design for s in shipped)
 
 
-def test_only_a_design_for_the_same_setting_is_returned():
+def test_only_exact_setting_has_a_design():
     assert shipped_design(5, 1.0, 1e-6, 0.9 * (1 + 1e-12)) is not None
     for other in ((1.001, 1e-6, 0.9), (1.0, 1.01e-6, 0.9), (1.0, 1e-6, 0.91)):
         assert shipped_design(5, *other) is None
@@ -53,7 +53,7 @@ def test_only_a_design_for_the_same_setting_is_returned():
 
 
 @pytest.mark.parametrize(("size", "kind"), [(2, ("star", ())), (7, ("hub", (3,)))])
-def test_a_quick_design_is_certified_and_near_the_shipped_ones(size, kind):
+def test_quick_design_is_near_the_shipped(size, kind):
     design = quick_design(size, *SETTING)
     assert good_atoms(size) == kind == (design.atoms, design.hubs)
     assert correlated_noise_delta(design, 1.0) <= 1e-6
@@ -79,7 +79,7 @@ def test_refusals():
 
 
 @pytest.mark.parametrize(("size", "most"), [(1, 449.5), (2, 1666), (3, 2575), (5, 4600)])
-def test_the_same_atoms_with_jumps_are_shipped(size, most):
+def test_jump_designs_are_shipped(size, most):
     shipped = shipped_design(size, *SETTING, law="jumps")
     assert shipped.design.law == "jumps" and shipped.design.messages <= most
     assert correlated_noise_delta(shipped.design, 1.0) == pytest.approx(shipped.certified_delta, rel=1e-6)

@@ -23,7 +23,7 @@ from shuffledp.accounting.summation.noise_design import (
         (4, 2.0, 1e-7, 1.5, "halving", None, 2027),
     ],
 )
-def test_certified_designs_need_no_more_messages_than_known(size, eps, delta, eps_star, atoms, hubs, known):
+def test_certified_designs_need_few_messages(size, eps, delta, eps_star, atoms, hubs, known):
     found = search_design(size, eps, delta, eps_star, atoms=atoms, hubs=hubs)
     design, bound = certified_design(found)
     assert 0.85 * known <= design.messages <= known
@@ -33,7 +33,7 @@ def test_certified_designs_need_no_more_messages_than_known(size, eps, delta, ep
     assert NoiseDesign.from_dict(json.loads(json.dumps(design.to_dict()))) == design
 
 
-def test_search_resumes_where_it_stopped_and_only_improves():
+def test_search_resumes_and_only_improves():
     states = []
     full = search_design(2, 1.0, 1e-6, 0.9, progress=states.append)
     costs = [s["messages"] for s in states]

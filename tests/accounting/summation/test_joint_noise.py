@@ -50,7 +50,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_all_pairs_equal_the_enumeration_of_message_counts(name):
+def test_all_pairs_equal_enumeration(name):
     design, eps, lost = CASES[name]
     table = pair_table(design.max_value, design.atoms, design.hubs)
     found = enumerated(design, eps, lost)
@@ -102,7 +102,8 @@ def test_wrong_arguments_are_named(call, error, message):
         call()
 
 
-def test_a_design_whose_widest_noise_is_too_wide_is_refused_before_any_loss(monkeypatch):
+def test_too_wide_design_is_refused_early(monkeypatch):
+    """A design with too wide noise is refused before any loss is computed."""
     design = analytic_design(100, 1.0, 1e-8, 0.1)
     monkeypatch.setattr(joint_noise, "cells_of", lambda *_: pytest.fail("losses of a design that is refused"))
     with pytest.raises(Infeasible, match="atom 1 has a window"):

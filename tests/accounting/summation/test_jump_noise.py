@@ -25,7 +25,7 @@ def with_jumps(size, atoms, centers, rates, eps_star=0.9):
 
 
 @pytest.mark.parametrize(("rate", "center"), [(0.3, 0.5), (4.0, 1.0), (17.0, 14.4), (20.0, 81.4)])
-def test_the_law_is_that_of_a_random_number_of_jumps(rate, center):
+def test_law_is_of_random_jump_numbers(rate, center):
     """The laws agree up to an absolute error, because the transform has no relative precision."""
     length = last_noise(rate, center, 1e-15) + 1
     law, error = jump_law(rate, center, length)
@@ -40,7 +40,7 @@ def test_the_law_is_that_of_a_random_number_of_jumps(rate, center):
     assert error < 1e-9
 
 
-def test_the_law_has_relative_precision_in_its_tail():
+def test_law_tail_has_relative_precision():
     """The reference is the sum over the number of jumps, in exact powers."""
     rate, center = 6.0, 2.0
     sizes = jump_sizes(center)

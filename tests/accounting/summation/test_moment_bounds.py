@@ -29,7 +29,7 @@ from shuffledp.accounting.summation.wide_designs import wide_design
         ),
     ],
 )
-def test_bound_holds_against_the_enumeration_of_message_counts(design, eps, lost):
+def test_bound_holds_against_enumeration(design, eps, lost):
     want = max(enumerated(design, eps, lost).values()) - 2 * (len(design.indices) + 2) * lost * math.exp(eps)
     assert want > 1e-3
     assert want <= moment_delta(design, eps) < min(0.7, 12 * want)
@@ -54,7 +54,7 @@ def test_every_pair_counts():
         (200, 1.0, 1e-12),
     ],
 )
-def test_a_design_for_any_setting_meets_its_budget(size, eps, delta):
+def test_wide_design_meets_its_budget(size, eps, delta):
     design = wide_design(size, eps, delta, 0.9 * eps)
     assert 0.05 * delta < moment_delta(design, eps) <= delta
     assert design.max_value == size and design.eps_star == 0.9 * eps
@@ -62,7 +62,7 @@ def test_a_design_for_any_setting_meets_its_budget(size, eps, delta):
         assert moment_delta(design, 0.97 * eps) > moment_delta(design, eps) > moment_delta(design, 1.03 * eps)
 
 
-def test_what_has_no_bound_by_moments_is_refused():
+def test_designs_without_moment_bound_are_refused():
     for design in (
         design_of(1, 0.5, {1: (0.9, 0.5)}),
         replace(shipped_design(1, 1.0, 1e-6, 0.9, law="jumps").design),

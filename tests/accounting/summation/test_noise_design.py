@@ -23,7 +23,7 @@ from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_d
 @pytest.mark.parametrize("p", [0.01, 0.5, 0.9999])
 @pytest.mark.parametrize("shape", [1.0, 1.001, 150.0])
 @pytest.mark.parametrize("shift", [1, 2, 50])
-def test_the_crossing_of_the_likelihood_ratio_is_that_of_a_plain_search(shape, p, shift, level):
+def test_likelihood_ratio_crossing_is_found(shape, p, shift, level):
     base = shift * math.log(p)
     if level <= base:  # the ratio never falls so far
         return
@@ -39,13 +39,13 @@ def test_the_crossing_of_the_likelihood_ratio_is_that_of_a_plain_search(shape, p
     assert shift_noise._last_above(shape, base, shift, level) == y
 
 
-def test_a_likelihood_ratio_that_never_falls_is_infeasible():
+def test_unfalling_likelihood_ratio_is_infeasible():
     with pytest.raises(Infeasible, match=r"beyond 2\^60"):
         shift_noise._last_above(150.0, math.log1p(-1e-16), 1, 1e-18)
 
 
 @pytest.mark.parametrize(("size", "step"), [(1, 0.4), (4, 0.2), (4, 0.1), (9, 0.05)])
-def test_the_best_split_is_that_of_all(size, step):
+def test_best_split_is_best_of_all(size, step):
     places = range(1, math.ceil(1 / step))
     every = [modular_design(size, 1.0, 1e-6, 0.9, split=i / math.ceil(1 / step)) for i in places]
     best = min(range(len(every)), key=lambda i: every[i].messages)
@@ -55,7 +55,7 @@ def test_the_best_split_is_that_of_all(size, step):
 
 
 @pytest.mark.parametrize("atoms", ["star", "hub"])
-def test_modular_designs_of_other_atoms_hold_their_budget(atoms):
+def test_modular_designs_hold_their_budget(atoms):
     hubs = (3,) if atoms == "hub" else None
     design = modular_design(5, 1.0, 1e-6, 0.9, split=0.2, atoms=atoms, hubs=hubs)
     assert correlated_noise_delta(design, 1.0, bound="estimate") <= 1e-6

@@ -68,20 +68,20 @@ def test_no_method_is_below_the_pair(options, steps):
     assert both["combined"] == allocation_epsilon(1e-6, steps, **options)
 
 
-def test_renyi_in_the_direction_add_is_the_published_formula():
+def test_renyi_add_is_published_formula():
     eps = allocation_method_epsilon("renyi", 1e-6, 100, sigma=1.0, direction="add")
     lost = mpmath.mpf(eps) - mpmath.mpf("0.99") / 2
     value = gaussian_delta(0.1, lost)
     assert float(value) == pytest.approx(1e-6, rel=1e-4)
 
 
-def test_a_method_that_says_nothing_is_named():
+def test_method_without_bound_is_named():
     with pytest.raises(Infeasible, match="The method renyi has no bound for 10 steps"):
         allocation_method_epsilon("renyi", 1e-6, 10, eps_local=1.0)
     assert "poisson" not in allocation_bounds(1e-6, 10, eps_local=1.0, direction="remove")
 
 
-def test_two_participations_are_two_users_of_half_the_steps():
+def test_two_participations_are_two_users():
     """The pair composed with itself is compared, for pure steps, with sums over both numbers of ones."""
     profile = AllocationProfile(8, eps_local=1.0, participations=2)
     low = AllocationProfile(4, eps_local=1.0).epsilon(1e-3)

@@ -66,9 +66,8 @@ def noisy_delta(first: Law, second: Law, noise: float, eps: float) -> float:
     ("noise", "rounds"),
     [(0.5, 1), (2.0, 1), (50.0, 1), (20.0, 100), (50.0, 10_000)],
 )
-def test_replacement_of_a_record_in_the_sum_of_all_is_a_gaussian_shifted_by_twice_the_clipping_norm(
-    noise, rounds
-):
+def test_replacement_in_all_doubles_clipping_norm(noise, rounds):
+    """The sum of all users is a Gaussian that is shifted by twice the clipping norm."""
     eps = central_replacement_epsilon(n=100, m=100, noise_multiplier=noise, rounds=rounds, delta=DELTA)
     single = noise / math.sqrt(rounds)  # rounds of the same shift are one with less noise
     assert log_gaussian_delta(2 / single, eps) <= math.log(DELTA)
@@ -80,7 +79,7 @@ def test_replacement_of_a_record_in_the_sum_of_all_is_a_gaussian_shifted_by_twic
 
 
 @pytest.mark.parametrize(("m", "noise"), [(1, 0.5), (3, 2.0), (4, 2.0)])
-def test_no_pair_of_data_sets_exceeds_the_replacement_budget(m, noise):
+def test_no_pair_exceeds_replacement_budget(m, noise):
     eps = central_replacement_epsilon(n=4, m=m, noise_multiplier=noise, rounds=1, delta=DELTA)
     whole = central_replacement_epsilon(n=4, m=4, noise_multiplier=noise, rounds=1, delta=DELTA)
     assert eps == whole if m == 4 else eps < whole
@@ -95,7 +94,8 @@ def test_no_pair_of_data_sets_exceeds_the_replacement_budget(m, noise):
 @pytest.mark.parametrize("method", ["pld", "rdp", "rdp_to_63"])
 @pytest.mark.parametrize("noise", [1.0, 2.0])
 @pytest.mark.parametrize("rate", [0.1])
-def test_no_pair_of_data_sets_exceeds_the_budget_of_adding_or_removing(rate, noise, method):
+def test_no_pair_exceeds_addition_budget(rate, noise, method):
+    """The pairs of data sets differ by a record that is added or removed."""
     eps = central_gaussian_epsilon(rate=rate, noise_multiplier=noise, rounds=1, delta=DELTA, method=method)
     for others in ((0.0, 0.0), (1.0, 1.0), (-1.0, 0.5, 1.0)):
         without, grown = poisson_sums(others, rate), poisson_sums((1.0, *others), rate)
@@ -109,6 +109,6 @@ def test_hardly_any_noise_hides_nothing():
     assert central_replacement_epsilon(n=9, m=3, noise_multiplier=1e-200, rounds=1, delta=1e-5) == math.inf
 
 
-def test_a_batch_is_no_larger_than_the_data_set():
+def test_batch_is_within_the_data_set():
     with pytest.raises(ValueError, match="m must be at most n = 5"):
         central_replacement_epsilon(n=5, m=6, noise_multiplier=1.0, rounds=1, delta=1e-5)

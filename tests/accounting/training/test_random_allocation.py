@@ -19,7 +19,7 @@ from shuffledp.populations import Fixed
 @pytest.mark.parametrize(
     ("steps", "eps_local", "delta"), [(10, 12.0, 1e-4), (60, 12.0, 1e-15), (400, 2.0, 1e-9)]
 )
-def test_pure_steps_beside_a_kink_of_delta(steps, eps_local, delta):
+def test_pure_steps_near_a_kink(steps, eps_local, delta):
     """If hardly any number of steps counts, delta falls to zero within 1e-4 of eps."""
     low, high = (
         allocation_epsilon(delta, steps, eps_local=eps_local, direction="remove", bound=b)
@@ -33,7 +33,7 @@ def test_pure_steps_beside_a_kink_of_delta(steps, eps_local, delta):
     assert found[0] <= found[1] <= found[0] * (1 + 2e-8)
 
 
-def test_sums_and_contours_of_pure_steps_agree():
+def test_sums_and_contours_agree():
     for way in ("remove", "add"):
         for steps, eps_local, eps in ((10**6, 1.0, 0.005), (10**4, 6.0, 1.0), (50, 250.0, 240.0)):
             low, high = (
@@ -57,7 +57,7 @@ def test_one_step_is_the_mechanism_itself():
         assert allocation_delta(0.3, 1, eps_local=1.0, direction=direction) == pytest.approx(pure, rel=1e-6)
 
 
-def test_several_steps_of_a_user_cost_at_least_one_of_fewer_steps():
+def test_two_steps_cost_at_least_one():
     for sigma, steps in ((3.0, 400), (0.8, 40)):
         one = AllocationProfile(steps // 2, sigma=sigma)
         two = AllocationProfile(steps, sigma=sigma, participations=2)
@@ -82,7 +82,7 @@ def test_bad_arguments_are_named(options, message):
 @pytest.mark.parametrize(
     ("sigma", "steps", "last"), [(1.0, 200, 1.2), (0.3, 200, 12.0), (0.6, 2000, 4.0), (3.0, 400, 0.08)]
 )
-def test_neighboring_eps_share_a_law_from_above(sigma, steps, last):
+def test_close_eps_share_an_upper_law(sigma, steps, last):
     eps = np.linspace(0.0, last, 13)
     found = random_allocation.allocation_deltas_within(eps, steps, ("gaussian", sigma), 1e-9)
     for one, delta in zip(eps, found, strict=True):

@@ -82,7 +82,7 @@ def test_a_few_batches_by_quadrature(setting):
     assert backward < clones_back
 
 
-def test_bounds_of_a_few_batches_over_two_epochs(monkeypatch):
+def test_few_batches_over_two_epochs(monkeypatch):
     """The pair of two steps, composed by quadrature, lies between the bounds, also on a coarse grid of losses."""
     monkeypatch.setattr(shuffled_batches, "_LOSSES", 100)
     monkeypatch.setattr(shuffled_batches, "_CHOICES", 13)
@@ -116,7 +116,7 @@ def test_delta_and_eps_agree():
         assert shuffled_batches_delta(STEPS, 2.0, eps, epochs, side) == pytest.approx(DELTA, rel=0.05)
 
 
-def test_laws_of_losses_omit_little_and_lower_ones_claim_no_more_than_there_is():
+def test_loss_laws_omit_little():
     for side in ("upper", "lower"):
         _, laws = _epochs(STEPS, 2.0, 5, side, _OMITTED * DELTA / 5)  # as in the reference table
         for law in laws:
