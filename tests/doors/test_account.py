@@ -64,7 +64,7 @@ def mean_delta_of_messages(eps, mean, rounds, keep):
     return sum(chance * delta_of_messages(eps, n, rounds, keep) for n, chance in enumerate(chances))
 
 
-def test_rounds_with_a_random_crowd_hold_for_the_same_users():
+def test_random_crowd_is_shared_by_default():
     """The default claim covers one crowd for all rounds; the claim for fresh crowds does not."""
     words = "--population poisson:3 --eps-local 1 --delta 1e-2 --rounds 3 --randomizer binary"
     keep = 1 / (1 + math.exp(-1.0))
@@ -79,7 +79,7 @@ def test_rounds_with_a_random_crowd_hold_for_the_same_users():
     assert json.loads(account(f"{words} --json"))["crowd"] == "shared"
 
 
-def test_renyi_divergences_of_rounds_are_not_added_up_for_one_crowd():
+def test_shared_crowd_has_no_renyi_sum():
     words = "--population poisson:1 --eps-local 1 --delta 1e-2 --rounds 2 --curves --randomizer binary"
     assert "Renyi" not in account(words)
     assert "Renyi" in account(f"{words} --crowd fresh")
@@ -95,7 +95,7 @@ def test_renyi_divergences_of_rounds_are_not_added_up_for_one_crowd():
         ("--batches 9:1 --delta 1e-3 --crowd fresh", "--batches cannot be combined with"),
     ],
 )
-def test_a_crowd_without_its_population_is_refused_in_a_line(words, message):
+def test_crowd_without_population_is_refused(words, message):
     result = CliRunner().invoke(main, ["account", *words.split()])
     assert result.exit_code == 1
     assert message in result.output and result.output.count("\n") == 1
@@ -106,7 +106,7 @@ def test_tiny_deltas_have_amplification_over_rounds():
     assert 0.042744 <= float(printed(r"eps = (\S+):", text)) < 0.0428
 
 
-def test_all_questions_cost_at_most_their_local_budgets():
+def test_questions_cost_at_most_local_budgets():
     for users, questions, delta in ((1000, 50, 1e-30), (1, 2, 1e-6)):
         assert 0 < questions_epsilon(GRR(2.0, 10), users, delta, questions, "all") <= questions * 2.0
 
@@ -136,7 +136,7 @@ def test_printed_bounds_are_on_their_sides(question, x):
     assert text.replace("\n", "&") in answer._repr_html_().replace("\n", "&").replace("&#x27;", "'")
 
 
-def test_curves_and_training_are_printed_on_their_sides():
+def test_curves_and_training_keep_their_sides():
     batch = curves(1.3, 3_007)
     rows = [line.split() for line in batch.lines()]
     values = {row[0]: row for row in rows if len(row) == 2}
@@ -162,7 +162,7 @@ def test_curves_and_training_are_printed_on_their_sides():
     assert printed(r"no eps below (\S+) does", text) <= Decimal(answer["eps_lower"])
 
 
-def test_numbers_of_users_are_printed_in_full():
+def test_numbers_of_users_are_in_full():
     text = account("--eps-local 8 --eps 0.1 --delta 1e-12")
     users = json.loads(account("--eps-local 8 --eps 0.1 --delta 1e-12 --json"))["users"]
     assert isinstance(users, int) and users > 10**7
@@ -170,7 +170,7 @@ def test_numbers_of_users_are_printed_in_full():
     assert smallest_batch(8.0, 0.1, 1e-12).users == users
 
 
-def test_printing_an_answer_is_what_the_command_prints(capsys):
+def test_printed_answer_equals_command_output(capsys):
     print(amplification(3.0, 1_000, 1e-6, randomizer="grr", domain_size=5))
     words = "--eps-local 3 --users 1000 --delta 1e-6 --randomizer grr --domain-size 5"
     assert capsys.readouterr().out == account(words)

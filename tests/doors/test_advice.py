@@ -26,7 +26,7 @@ def compare(*options: str) -> str:
         ["--users", "200", "--domain-size", "4", "--eps", "0.02", "--delta", "1e-6"],
     ],
 )  # fmt: skip
-def test_the_options_to_loosen_admit_the_named_protocol(options):
+def test_loosened_options_admit_named_protocol(options):
     names = "local,grr_blanket,pure_dump"
     text = compare(*options, "--protocols", names)
     advice = re.match(r"Nothing fits\. Loosen first: (.*), which admits (\w+)\.(.*?)\n\n", text, re.DOTALL)
@@ -42,7 +42,7 @@ def test_the_options_to_loosen_admit_the_named_protocol(options):
     assert admitted["rows"][0]["mse"] < admitted["rows"][0]["blind_mse"]
 
 
-def test_no_advice_is_printed_that_admits_nothing():
+def test_useless_advice_is_not_printed():
     setting = ["--users", "1000", "--domain-size", "500", "--eps", "0.01", "--delta", "1e-6"]
     text = compare(*setting, "--max-bits", "8", "--protocols", "local,grr_blanket,pure_dump")
     assert text.startswith("No protocol with a proven guarantee fits; the reasons are below.")

@@ -43,7 +43,7 @@ def printed(*words: str) -> str:
         ({"max_value": 4}, [612_345, 287_657, 99_997, 1, 0], "central_laplace"),
     ],
 )
-def test_printed_estimates_and_half_widths_contain_the_true_values(what, counts, protocol):
+def test_printed_intervals_contain_true_values(what, counts, protocol):
     inside = []
     for seed in range(60):
         batch = shuffledp.simulate(counts=counts, protocol=protocol, eps=1.0, delta=1e-6, seed=seed, **what)
@@ -56,7 +56,8 @@ def test_printed_estimates_and_half_widths_contain_the_true_values(what, counts,
 # -- protocols and describe -------------------------------------------------------------------------------------------
 
 
-def test_only_shufflers_that_add_or_sample_change_the_messages():
+def test_only_acting_shufflers_change_messages():
+    """Only shufflers that add messages or sample them change the messages."""
     text = CliRunner().invoke(main, ["protocols"]).stdout
     entry = re.compile(r"  (\w+): [^\n]*\n(?:      [^\n]*\n)*?      trust: (\w+);")
     listed = dict(entry.findall(text.partition("\nsummation")[0]))
@@ -77,7 +78,7 @@ def test_only_shufflers_that_add_or_sample_change_the_messages():
 
 @pytest.mark.parametrize("name", ["pure_dump", "sageo", "central_laplace"])
 @pytest.mark.parametrize("users", ["--users 1000", "--population poisson:999"])
-def test_the_described_error_is_of_the_stated_users_with_equal_shares(name, users):
+def test_described_error_is_of_stated_users(name, users):
     text = printed("describe", name, *users.split(), *SETTING)
     mse, about = re.search(r"averaged over the values: (\S+), (for [^.]*)\.", text).groups()
     who = "1,000 planned users" if users.startswith("--users") else "1,000 users on average"
@@ -94,7 +95,7 @@ def test_the_described_error_is_of_the_stated_users_with_equal_shares(name, user
 
 
 @pytest.mark.parametrize("name", ["sageo", "sbin"])
-def test_the_shuffler_adds_the_described_number_of_messages(name):
+def test_shuffler_adds_described_messages(name):
     text = printed("describe", name, "--users", "1000", *SETTING)
     added = float(re.search(r"the shuffler adds (\S+) in all", text)[1].rstrip("."))
     kind = get("frequency", name)
@@ -107,7 +108,7 @@ def test_the_shuffler_adds_the_described_number_of_messages(name):
 
 
 @pytest.mark.parametrize("users", [7_654_321, 123_456_789_012])
-def test_parameters_that_are_whole_numbers_are_printed_in_full(users):
+def test_whole_parameters_are_in_full(users):
     size = ("--users", str(users), *SETTING)
     for text in (
         printed("describe", "pure_dump", *size),
@@ -141,7 +142,7 @@ def messages(folder, counts: list[int]) -> str:
 
 
 @pytest.mark.parametrize("name", ["grr_blanket", "sageo", "one_sided_noise"])
-def test_the_printed_calls_do_what_they_state(folders, name, tmp_path):
+def test_printed_calls_do_as_stated(folders, name, tmp_path):
     folder, text = folders[name]
     calls = re.findall(r"`python (\w+)\.py ([^`]*)`", text)
     assert [program for program, _ in calls] == ["client", "shuffler", "analyzer"]
@@ -169,7 +170,7 @@ def test_the_printed_calls_do_what_they_state(folders, name, tmp_path):
         ("grr_blanket", 1100, "upper"),
     ],
 )
-def test_an_analyzer_states_the_label_of_the_users_who_took_part(folders, name, users, label):
+def test_analyzer_labels_the_actual_users(folders, name, users, label):
     """More users than planned hide a value better, so that delta is below the stated worst case."""
     parameters = json.loads((folders[name][0] / "parameters.json").read_text())
     sent = [(value,) for value, count in enumerate([users - 600, 300, 200, 100]) for _ in range(count)]
@@ -177,7 +178,7 @@ def test_an_analyzer_states_the_label_of_the_users_who_took_part(folders, name, 
     assert (answer["guarantee"], answer["guarantee_holds"]) == (label, True)
 
 
-def test_an_analyzer_states_that_delta_is_a_mean_over_a_random_number_of_users(tmp_path):
+def test_analyzer_states_delta_is_a_mean(tmp_path):
     """A guarantee for a random number of users is no guarantee for every number, see `test_columns.py`."""
     folder = tmp_path / "random"
     printed("client", "silent_users", "--population", "poisson:999", *SETTING, "-o", str(folder))
@@ -188,7 +189,7 @@ def test_an_analyzer_states_that_delta_is_a_mean_over_a_random_number_of_users(t
         assert answer["guarantee_note"] == "delta is averaged over the law of the number of users"
 
 
-def test_sums_of_frequencies_of_correct_runs_are_warned_of_in_at_most_1_of_20(folders):
+def test_correct_runs_are_rarely_warned_of(folders):
     """Of 200 runs 5 % are at most 26 except with a probability of 1e-5."""
     parameters = json.loads((folders["one_sided_noise"][0] / "parameters.json").read_text())
     kind = get("frequency", "one_sided_noise")
@@ -202,7 +203,7 @@ def test_sums_of_frequencies_of_correct_runs_are_warned_of_in_at_most_1_of_20(fo
     assert 0 < warned <= 26
 
 
-def test_clients_take_values_themselves_and_analyzers_name_them(tmp_path, monkeypatch):
+def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
     """Inputs are the places at which `count` counts the values; names, unit and mean follow from the same messages."""
     monkeypatch.chdir(tmp_path)
     cities = ["Zürich", "Washington, D.C.", 'the "Q"', "other"]

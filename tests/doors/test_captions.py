@@ -18,7 +18,7 @@ SIDES = {"at most": "rounded_up", "at least": "rounded_down"}
 
 
 @pytest.mark.parametrize("path", CAPTIONS, ids=lambda path: f"{path.parts[-3]}/{path.stem}")
-def test_a_bound_in_a_caption_is_rounded_to_its_side(path: Path) -> None:
+def test_caption_bounds_round_to_their_sides(path: Path) -> None:
     text = " ".join(path.read_text(encoding="utf-8").split())
     bounds = [
         (side, number)
@@ -37,7 +37,7 @@ BOUNDS = [
 
 @pytest.mark.parametrize(("name", "sign"), BOUNDS)
 @pytest.mark.parametrize("value", [1.16324, 0.0123449, 7010.4, 2.0])
-def test_a_bound_in_a_table_of_a_page_is_rounded_to_its_side(name, sign, value):
+def test_page_bounds_round_to_their_sides(name, sign, value):
     frame = pd.DataFrame({"label": ["a"], name: [value]})
     texts = [
         in_three_forms(frame.astype(str))["md"],

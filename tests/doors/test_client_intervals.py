@@ -82,7 +82,8 @@ LEAST = 0.947
 
 
 @pytest.mark.parametrize(("users", "eps"), [(100, 1.0), (100, 3.0), (100, 6.0), (1000, 3.0)])
-def test_two_values_are_covered_for_any_number_of_holders(users: int, eps: float) -> None:
+def test_any_share_of_two_is_covered(users: int, eps: float) -> None:
+    """Intervals for two values cover for any number of holders."""
     protocol = calibrated("grr_blanket", users, eps)
     for holders in (0, 1, 3, users // 3, users // 2, users - 1, users):
         assert coverage(protocol, users, holders) >= LEAST, (users, eps, holders)
@@ -95,7 +96,7 @@ def test_two_values_are_covered_for_any_number_of_holders(users: int, eps: float
         *("correlated_noise", "sbin", "sageo"),
     ],
 )
-def test_rare_and_frequent_values_are_covered_for_any_number_of_users(name: str) -> None:
+def test_any_number_of_users_is_covered(name: str) -> None:
     """Users are as planned, fewer or more; those who drop out of designated coins are random."""
     for eps in (1.0, 4.0):
         protocol = calibrated(name, 1000, eps, values=4)
@@ -104,7 +105,7 @@ def test_rare_and_frequent_values_are_covered_for_any_number_of_users(name: str)
                 assert coverage(protocol, users, holders) >= LEAST, (eps, users, holders)
 
 
-def test_designated_coins_are_covered_after_dropouts_by_messages(tmp_path: Path) -> None:
+def test_dropouts_of_designated_coins_are_covered(tmp_path: Path) -> None:
     """200 of 1,000 users leave at random; of 120 runs at least 104 contain a value but once in 1,000 such tests."""
     protocol, rng = calibrated("designated_coins", 1000, 1.0), np.random.default_rng(3)
     content = export.parameters(protocol.client(), {"if_shuffler_fails": ""})
@@ -119,7 +120,7 @@ def test_designated_coins_are_covered_after_dropouts_by_messages(tmp_path: Path)
     assert inside >= stats.binom.ppf(1e-3, 120, 0.95) and stats.binom.ppf(1e-3, 120, 0.95) >= 104
 
 
-def test_programs_warn_of_users_who_are_not_the_planned_ones(tmp_path: Path) -> None:
+def test_unplanned_users_are_warned_of(tmp_path: Path) -> None:
     protocol = calibrated("one_sided_noise", 300, 2.0)
     folder, other = tmp_path / "ours", tmp_path / "other"
     protocol.export_client(folder)

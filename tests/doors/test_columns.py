@@ -76,12 +76,13 @@ def check_squared_errors(name: str, counts: list[int], printed: str, *, first: b
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_error_is_the_error_of_equal_shares_and_frequent_of_a_tenth_of_the_users(name):
+def test_error_and_frequent_match_simulations(name):
+    """Shares are equal for the column error; the column frequent is for a tenth of the users."""
     check_squared_errors(name, [50] * 4, rows()[name]["error"], first=False)
     check_squared_errors(name, [20, 60, 60, 60], rows()[name]["frequent"], first=True)
 
 
-def test_fewer_than_ten_users_have_no_value_of_a_tenth_of_them():
+def test_few_users_have_no_frequent_column():
     done = CliRunner().invoke(
         main,
         ["compare", "--users", "9", *OPTIONS[2:], "--protocols", "central_laplace", "--eps", "20"],
@@ -90,7 +91,7 @@ def test_fewer_than_ten_users_have_no_value_of_a_tenth_of_them():
 
 
 @pytest.mark.parametrize("names", [NAMES, ("grr_blanket", "silent_users", "sageo", "unary_rows")])
-def test_the_runner_up_has_the_printed_error_and_passed_over_protocols_have_less(names):
+def test_runner_up_has_the_printed_error(names):
     text = " ".join(printed("--protocols", ",".join(names)).partition("Trusted:")[0].split())
     best = re.match(r"Use (\w+) ", text)[1]
     sentence = re.search(r"Runner-up: (\w+), with (the same|\S+ times the) root mean squared error", text)
@@ -133,7 +134,7 @@ def delta_of(law: np.ndarray, eps: float) -> float:
 
 
 @pytest.mark.parametrize("name", ["silent_users", "one_sided_noise", "balls_into_bins", "sbin"])
-def test_spent_collude_and_dropped_meet_delta_and_hardly_less_does_not(name):
+def test_spent_collude_and_dropped_meet_delta(name):
     spent, slack = float(rows()[name]["spent"]), float(rows()[name]["slack"])
     less = rows(*ROBUST)[name]
     assert float(less["spent"]) == spent
@@ -149,7 +150,8 @@ def test_spent_collude_and_dropped_meet_delta_and_hardly_less_does_not(name):
         assert delta_of(law, eps * 0.998) > DELTA
 
 
-def test_dropped_users_of_a_list_are_random_and_colluding_ones_have_its_first_places():
+def test_dropped_are_random_and_colluding_first():
+    """Of a list, dropped users are random, and colluding users have the first places."""
     less = rows(*ROBUST)["designated_coins"]
     named, present = calibrated("designated_coins").designated, USERS - int(ABSENT * USERS)
     assert less["collude"] == "inf" and named <= 2 * ABSENT * USERS
@@ -163,7 +165,7 @@ def test_dropped_users_of_a_list_are_random_and_colluding_ones_have_its_first_pl
     assert delta(float(less["dropped"])) <= DELTA < delta(float(less["dropped"]) * 0.99)
 
 
-def test_protocols_that_rely_on_no_other_user_keep_their_eps():
+def test_self_reliant_protocols_keep_eps():
     relying = " ".join(printed(*EVERY).split()).partition("Privacy also rests on")[2].partition(". ")[0]
     for name, row in rows(*ROBUST).items():
         keeps = row["collude"] == row["dropped"] == row["spent"]
@@ -174,7 +176,7 @@ def test_protocols_that_rely_on_no_other_user_keep_their_eps():
 
 
 @pytest.mark.parametrize("name", ["grr_blanket", "mix_dump"])
-def test_local_is_the_largest_ratio_of_probabilities_of_a_message(name):
+def test_local_is_largest_probability_ratio(name):
     """The weights are those of the exported client: of the own value, and of each other value."""
     (part,) = [part for part in calibrated(name).client().parts if "true_weight" in part]
     ratio = math.log(Fraction(part["true_weight"]) / Fraction(part["other_weight"]))
@@ -199,7 +201,7 @@ def test_local_is_the_largest_ratio_of_probabilities_of_a_message(name):
         *("mix_dump", "sageo", "sbin"),
     ],
 )
-def test_poisoned_is_the_gain_of_fake_users_who_send_the_target_as_often_as_they_may(name):
+def test_poisoned_is_gain_of_fake_users(name):
     protocol, row = calibrated(name), rows(*ROBUST)[name]
     most = int(rows()[name]["most messages"].lstrip("~"))
     honest = Messages(np.repeat(np.arange(VALUES), 70))
@@ -220,7 +222,7 @@ def test_poisoned_is_the_gain_of_fake_users_who_send_the_target_as_often_as_they
 @pytest.mark.parametrize("name", ["silent_users", "one_sided_noise", "balls_into_bins", "sbin"])
 @pytest.mark.parametrize("users", [100, 160, 200, 400], ids=["half", "fewer", "as planned", "more"])
 @pytest.mark.filterwarnings("ignore:.*the guarantee needs")
-def test_a_batch_states_the_label_of_its_number_of_users(name, users):
+def test_batch_labels_its_number_of_users(name, users):
     counts = [users // 2, users // 2, 0, 0]
     text = str(shuffledp.simulate(counts=counts, protocol=name, users=USERS, eps=2.0, delta=DELTA))
     delta = delta_of(noise(name, users), 2.0)
@@ -230,7 +232,7 @@ def test_a_batch_states_the_label_of_its_number_of_users(name, users):
         assert (stated == "exact") == (delta == pytest.approx(delta_of(noise(name, USERS), 2.0), rel=1e-9))
 
 
-def test_a_guarantee_for_a_random_number_of_users_is_a_mean():
+def test_random_users_guarantee_is_a_mean():
     law = shuffledp.populations.Poisson(float(USERS - 1))
     batch = shuffledp.simulate(
         counts=[100, 60, 40, 0], protocol="silent_users", population=law, eps=2.0, delta=DELTA
@@ -245,7 +247,7 @@ def test_a_guarantee_for_a_random_number_of_users_is_a_mean():
 
 @pytest.mark.parametrize("name", ["silent_users", "one_sided_noise"])
 @pytest.mark.parametrize("users", [200, 1000])
-def test_the_printed_most_is_exceeded_with_the_printed_probability(name, users):
+def test_printed_most_has_the_printed_probability(name, users):
     batch = shuffledp.simulate(counts=[users, 0, 0, 0], protocol=name, users=USERS, eps=2.0, delta=DELTA)
     most, chance = re.search(
         r"at most (\d+) except with a probability of at most ([\d.e-]+)", " ".join(str(batch).split())

@@ -107,7 +107,8 @@ def check_messages(protocol: ProtocolBase, counts: list[int], mean: str, most: s
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_numbers_of_a_table_hold_for_the_users_and_data_of_their_clauses(name):
+def test_numbers_hold_for_users_and_data(name):
+    """The users and the data are those of the clauses below the table."""
     text = printed("compare", "--users", str(USERS), *SIZE, *EVERY)
     row, clauses = rows_of(text)[name], clauses_of(text)
     assert set(clauses) == {heading.partition(" ")[0] for heading in row} - {"guarantee"}
@@ -131,7 +132,8 @@ def test_numbers_of_a_table_hold_for_the_users_and_data_of_their_clauses(name):
         )
 
 
-def test_every_number_of_a_row_has_conditions_in_python_json_and_csv(tmp_path):
+def test_numbers_have_conditions_in_every_format(tmp_path):
+    """The formats are Python, JSON and CSV."""
     what = {"eps": 2.0, "delta": 1e-4, "protocols": [*NAMES, "local", "central_laplace"]}
     numbers = {field.name for field in fields(Compared) if "float" in str(field.type)}
     numbers -= {"colluding", "parameters", "beyond"}  # of the request, of the calibration, of limits
@@ -170,7 +172,7 @@ def test_every_number_of_a_row_has_conditions_in_python_json_and_csv(tmp_path):
 
 
 @pytest.mark.parametrize("counts", [[200, 0, 0, 0], [120, 60, 20, 0]])
-def test_messages_of_a_recommendation_hold_for_any_values_of_the_counted_users(counts, tmp_path):
+def test_recommended_messages_hold_for_any_values(counts, tmp_path):
     data = tmp_path / "in.csv"
     data.write_text("v\n" + "".join(f"{value}\n" * count for value, count in enumerate(counts)))
     text = printed("compare", "--data", str(data), "--column", "v", *SIZE, "--protocols", "silent_users")
@@ -185,7 +187,7 @@ def test_messages_of_a_recommendation_hold_for_any_values_of_the_counted_users(c
 
 
 @pytest.mark.parametrize("users", ["--users 300", "--population poisson:299"])
-def test_described_messages_hold_for_the_users_of_their_clause(users):
+def test_described_messages_hold_for_stated_users(users):
     text = " ".join(printed("describe", "pure_dump", *users.split(), *SIZE).split())
     who = r"for ([\d,]+) (planned users|users on average) with any values"
     told = re.search(rf"A user sends (\S+) messages of \S+ bits in expectation, {who}", text)
@@ -196,7 +198,7 @@ def test_described_messages_hold_for_the_users_of_their_clause(users):
 
 
 @pytest.mark.parametrize("users", [150, 200, 300])
-def test_an_analyzer_states_the_users_and_data_of_its_numbers(users, tmp_path):
+def test_analyzer_states_users_and_data(users, tmp_path):
     """A half-width holds for any true values of the users who took part; the planned ones are in the parameters."""
     protocol = calibrated("one_sided_noise", Fixed(USERS - 1))
     protocol.export_client(tmp_path / "made", eps=2.0, delta=1e-4)

@@ -48,7 +48,7 @@ def level(number: float) -> float:
 
 
 @pytest.mark.parametrize("way", ["none", "first", "sum", "random"])
-def test_every_number_of_a_file_of_counts_is_a_number_of_rows_or_users(rows, way):
+def test_counts_are_of_rows_or_users(rows, way):
     words = () if way == "none" else ("--user", "u", "--per-user", way)
     content, text = counted("all", *words)
     whole = [(user, float(x)) for user, x in rows if x and (user or way == "none")]
@@ -77,7 +77,8 @@ def test_every_number_of_a_file_of_counts_is_a_number_of_rows_or_users(rows, way
         )
 
 
-def test_merged_parts_are_the_whole_table_but_for_users_of_several_parts(rows):
+def test_merged_parts_equal_the_whole(rows):
+    """Users with rows in several parts are counted in each of them."""
     whole, _ = counted("all")
     parts = [counted(name)[0] for name in "ab"]
     run("merge", "a.json", "b.json", "-o", "merged.json")
@@ -93,7 +94,7 @@ def test_merged_parts_are_the_whole_table_but_for_users_of_several_parts(rows):
     assert merged["users"] - whole["users"] == len(several) > 0
 
 
-def test_a_comparison_is_for_the_counted_users_of_the_file(rows):
+def test_comparison_is_for_counted_users(rows):
     content, _ = counted("all")
     text = run(
         "compare", "--counts", "all.json", "--eps", "3", "--delta", "1e-4", "--protocols", "central_laplace"
@@ -106,7 +107,7 @@ def test_a_comparison_is_for_the_counted_users_of_the_file(rows):
     assert 1.8 * np.sqrt(variance) < width < 2.6 * np.sqrt(variance)
 
 
-def test_users_outside_of_a_list_are_counted_as_other_and_told(tmp_path, monkeypatch):
+def test_unlisted_values_are_counted_as_other(tmp_path, monkeypatch):
     """The cells have commas, quotes and blanks at their ends; empty cells and users are left out in every case."""
     monkeypatch.chdir(tmp_path)
     cities = ["München", "Washington, D.C.", 'the "Q"', "Rio", "berlin", "", "Berlin", "N/A"]
@@ -145,7 +146,7 @@ def test_users_outside_of_a_list_are_counted_as_other_and_told(tmp_path, monkeyp
     assert "1 value looks like a missing one, such as N/A or NULL, and counts as a value." in found
 
 
-def test_a_comparison_has_the_range_of_its_counts(rows):
+def test_comparison_has_range_of_counts(rows):
     """Of the same rows, a comparison with --low is that of a file of counts with --low."""
     counted("all", "--low", "-2", "--levels", "24")
     whole = ("--eps", "1", "--delta", "1e-3", "--protocols", "central_laplace", "--json")
@@ -155,7 +156,8 @@ def test_a_comparison_has_the_range_of_its_counts(rows):
     assert first == second and first["rows"][0]["half_width"] > 0
 
 
-def test_a_list_of_values_is_given_once_and_has_two_values(rows):
+def test_invalid_value_lists_are_refused(rows):
+    """A list of values is given by one option, and has at least two values."""
     for words, reason in (
         (
             ("--values", "list.txt"),

@@ -61,7 +61,7 @@ def part(text: str, begin: str, end: str) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
-def test_every_curve_holds_for_the_messages_of_all_users(rounds):
+def test_curves_hold_for_all_messages(rounds):
     words = f"--eps-local {EPS_LOCAL} --users 9 --delta 1e-2 --randomizer binary --rounds {rounds} --curves"
     text, pairs = account(words), both(8, rounds)
     profile = part(text, "Profile", "Gaussian")
@@ -107,7 +107,7 @@ def needed(pairs: list[tuple[np.ndarray, np.ndarray]], target: float) -> float:
 @pytest.mark.parametrize(
     ("users", "colluding"), [(1, 0.0), (2, 0.0), (9, 0.0), (40, 0.0), (10, 0.25), (41, 0.5)]
 )
-def test_both_bounds_enclose_eps_for_any_number_of_users_and_colluders(users, colluding):
+def test_both_bounds_enclose_eps(users, colluding):
     text = account(
         f"--eps-local {EPS_LOCAL} --users {users} --delta 1e-2 --randomizer binary --colluding {colluding}"
     )
@@ -127,7 +127,7 @@ def test_both_bounds_enclose_eps_for_any_number_of_users_and_colluders(users, co
         ("fixed:8", np.eye(9)[8]),
     ],
 )
-def test_a_random_number_of_users_has_the_mean_of_delta(words, numbers):
+def test_random_users_have_mean_delta(words, numbers):
     text = account(f"--eps-local {EPS_LOCAL} --population {words} --delta 1e-2 --randomizer binary")
     eps, least = of_answer(text)
 
@@ -140,7 +140,7 @@ def test_a_random_number_of_users_has_the_mean_of_delta(words, numbers):
     assert mean(least * 0.999) > 1e-2
 
 
-def test_a_computed_budget_or_batch_meets_the_printed_target():
+def test_computed_budgets_meet_printed_target():
     text = account("--eps 0.5 --users 30 --delta 1e-2 --randomizer binary")
     eps_local = float(re.search(r"eps_local = (\S+):", text)[1])
     keep = 1 / (1 + math.exp(-eps_local))
@@ -156,7 +156,7 @@ def test_a_computed_budget_or_batch_meets_the_printed_target():
     assert max(delta(p, q, 0.5) for p, q in both(users // 2)) > 1e-2
 
 
-def test_different_rounds_together_hold_for_the_messages_of_all_rounds():
+def test_different_rounds_hold_together():
     text = account(f"--round {EPS_LOCAL}:4 --round {EPS_LOCAL}:6:1 --delta 1e-2 --randomizer binary")
     eps, least = of_answer(text)
     first, second = both(3), both(5)
@@ -168,7 +168,7 @@ def test_different_rounds_together_hold_for_the_messages_of_all_rounds():
 
 
 @pytest.mark.parametrize(("steps", "sigma"), [(1, 1.5), (8, 1.2)])
-def test_both_bounds_on_shuffled_batches_enclose_a_simulated_delta(steps, sigma):
+def test_batch_bounds_enclose_simulated_delta(steps, sigma):
     """All other items add -1, and the item adds 1: its batch has the sum 2, or 1 if it is a zero, above the others.
 
     Means of 300,000 draws differ from delta by 6 standard errors with a probability of 1e-9.

@@ -59,7 +59,7 @@ def visits(tmp_path, monkeypatch) -> dict[str, str]:
     return held
 
 
-def test_a_messy_file_becomes_clients_and_their_messages_become_estimates(visits):
+def test_messy_file_becomes_estimates(visits):
     """The printed command writes the clients; 5 % of the users drop out of 12 runs, and one more of the last one."""
     words = ["--values-file", "cities.txt", "--other", "--dropout", "5%", "--eps", "2", "--delta", "1e-4"]
     data = ["--data", "visits.csv", "--column", "city"]
@@ -97,7 +97,7 @@ def test_a_messy_file_becomes_clients_and_their_messages_become_estimates(visits
     assert "(it needs" not in json.dumps(answer) and "The guarantee does not hold" in answer["warnings"][0]
 
 
-def test_the_guarantee_with_dropouts_holds_for_the_users_who_remain_and_more():
+def test_dropout_guarantee_covers_remaining_users():
     """Delta for the remaining users, and for all of them, is at most the budget's; one user less is not covered."""
     rows = shuffledp.compare(200, domain_size=3, eps=2, delta=1e-4, dropout=0.1, trust=["shuffler"])
     best = rows.recommendation
@@ -121,7 +121,7 @@ def test_the_guarantee_with_dropouts_holds_for_the_users_who_remain_and_more():
 
 
 @pytest.mark.parametrize("kind", ["frequency", "summation"])
-def test_half_widths_in_users_per_user_and_of_the_sum_cover(kind, tmp_path):
+def test_half_widths_in_every_unit_cover(kind, tmp_path):
     """300 batches; of these at least 0.95 less 5 standard deviations are within the printed numbers."""
     counts = np.array([600, 250, 100, 50])
     content = {"kind": kind, "values": [0, 0.5, 1.0, 1.5] if kind == "summation" else ["a", "b", "c", "d"]}

@@ -20,7 +20,7 @@ def describe(*arguments: str) -> str:
 
 
 @pytest.mark.parametrize("key", [key for key, known in deployments().items() if not known.missing])
-def test_the_eps_of_a_deployed_system_is_not_below_the_computed_one(key):
+def test_printed_deployed_eps_is_no_less(key):
     text = describe(key)
     printed = float(re.search(r"Computed: eps = (\S+) \(nats\)", text)[1])
     exact = deployed_answer(key).eps
@@ -28,7 +28,7 @@ def test_the_eps_of_a_deployed_system_is_not_below_the_computed_one(key):
 
 
 @pytest.mark.parametrize("name", available("frequency"))
-def test_a_user_sends_no_more_than_the_printed_maximum(name):
+def test_printed_most_messages_hold(name):
     options = (
         "--users",
         "5000",
@@ -56,7 +56,7 @@ def test_a_user_sends_no_more_than_the_printed_maximum(name):
         assert float(most[2].replace(",", "")) >= cost.most_bits
 
 
-def test_the_printed_eps_is_not_below_the_budget():
+def test_printed_eps_is_above_budget():
     setting = ("--users", "5000", "--domain-size", "4", "--delta", "1.23456789e-6")
     text = describe("grr_blanket", *setting, "--eps", "1.0000001")
     assert "epsilon = 1.00001, delta = 1.23457e-06" in text

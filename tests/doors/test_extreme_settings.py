@@ -26,7 +26,7 @@ BARE = re.compile(
 
 
 @pytest.mark.parametrize(("kind", "name"), [(k, n) for k, n in PROTOCOLS if n not in SLOW])
-def test_a_profile_is_a_number_at_every_eps(kind, name):
+def test_profile_is_defined_at_every_eps(kind, name):
     protocol = get(kind, name)
     case = next(iter(conformance.default_cases(protocol, {})))
     budgets = [case.budget]
@@ -85,7 +85,7 @@ def segmented(first_round):
         (lambda: segmented({"eps": 0.1}), "first_round needs the keys protocol, eps and delta"),
     ],
 )
-def test_a_bad_argument_is_named_with_its_range(call, message):
+def test_bad_argument_is_named_with_range(call, message):
     with pytest.raises(ValueError, match=f"^{message}") as caught:
         call()
     assert not BARE.search(str(caught.value))

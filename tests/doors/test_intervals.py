@@ -67,7 +67,7 @@ TASKS = {
 @pytest.mark.parametrize(
     ("kind", "eps"), [("frequency", 4.0), ("bits", 1.0), ("summation", 4.0), ("sets", 1.0)]
 )
-def test_all_protocols_cover_the_given_and_the_worst_data(kind, eps):
+def test_all_protocols_cover_given_and_worst(kind, eps):
     task, what, datasets = TASKS[kind]
     budget = {"eps": eps, "delta": 1e-3}
     names = ["multi_exact", "multi_expected", "multi_union"] if kind == "bits" else None
@@ -126,7 +126,7 @@ def test_a_random_number_of_users():
         ("truncation", 0.5, 1e4, 120),
     ],
 )
-def test_one_value_and_all_values_deep_in_the_tail(protocol, eps, users, values):
+def test_tail_intervals_cover(protocol, eps, users, values):
     """Half-widths cover, and are at most 1.3 times the exact quantile plus two steps of a count."""
     shares = np.where(np.arange(values) < values // 2, 2 / values, 0.0)
     counts = np.round(users * shares).astype(int)
@@ -141,7 +141,7 @@ def test_one_value_and_all_values_deep_in_the_tail(protocol, eps, users, values)
 @pytest.mark.parametrize(
     "protocol", ["grr_blanket", "unary_rows", "s1geo", "mix_dump", "silent_users", "sageo"]
 )
-def test_the_recommended_interval_holds_for_a_frequent_value(protocol):
+def test_recommended_interval_covers_frequent_value(protocol):
     n, k, budget = 10_000, 100, Budget(1.0, 1e-6)
     asked = ["compare", "--users", str(n), "--domain-size", str(k), "--eps", "1", "--delta", "1e-6"]
     said = " ".join(CliRunner().invoke(main, [*asked, "--protocols", protocol]).stdout.split())
@@ -161,7 +161,7 @@ def test_the_recommended_interval_holds_for_a_frequent_value(protocol):
         check(errors(calibrated, Frequency(k), counts), float(stated[1]), float(stated[2]), (protocol, heavy))
 
 
-def test_laws_of_errors_have_the_expected_variance():
+def test_error_laws_have_expected_variance():
     for kind, (task, _, datasets) in TASKS.items():
         for name in available(task.kind):
             try:
@@ -186,7 +186,8 @@ def test_laws_of_errors_have_the_expected_variance():
                     assert ratio.max() < 1 + 1e-4, (kind, name)
 
 
-def test_an_interval_as_long_as_the_known_range_is_no_answer(tmp_path):
+def test_useless_interval_is_idle(tmp_path):
+    """An interval as long as the known range is no answer."""
     (tmp_path / "two.csv").write_text("color\nred\nred\n")
     asked = ["--data", str(tmp_path / "two.csv"), "--column", "color", "--values", "red,blue", "--eps", "1"]
     asked += ["--protocols", "grr_blanket,pure_dump,sageo,central_laplace"]
@@ -199,7 +200,7 @@ def test_an_interval_as_long_as_the_known_range_is_no_answer(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:.*the guarantee needs")
-def test_a_batch_of_other_than_the_planned_users_says_so():
+def test_unplanned_users_of_batch_are_stated():
     budget = {"eps": 1.0, "delta": 1e-6}
     few = shuffledp.simulate(counts=[60, 30, 10, 0], protocol="correlated_noise", users=10_000, **budget)
     assert (few.planned, few.users, few.guarantee_holds) == (10_000, 100, False)
@@ -245,7 +246,8 @@ def test_left_out_users_are_told():
     assert "305 rows left out" in str(found)
 
 
-def test_users_of_sets_without_an_item_of_the_domain_are_left_out_and_told(tmp_path):
+def test_users_without_items_are_omitted(tmp_path):
+    """Users of sets without an item of the domain are left out, and a message says so."""
     lines = [
         f"{who},{item}" for who in range(500) for item in (["zoo"] if who % 35 == 0 else ["home", "news"])
     ]

@@ -12,6 +12,6 @@ def test_every_named_test_exists():
         assert f"\ndef {name}(" in (HERE.parent / file).read_text(encoding="utf-8"), (file, name)
 
 
-def test_every_file_of_the_folder_is_named():
+def test_every_file_is_named():
     files = {f"doors/{path.name}" for path in HERE.glob("test_*.py")}
     assert files - {file for file, _ in NAMED} == {"doors/test_inventory.py"}

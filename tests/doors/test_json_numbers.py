@@ -23,7 +23,7 @@ def written(*options: str) -> list[dict]:
 
 
 @pytest.mark.parametrize("options", [[], ROBUST], ids=["plain", "robust"])
-def test_null_means_that_a_field_does_not_apply(options):
+def test_null_means_not_applicable(options):
     arguments = {"poisoned": 10, "colluding": 0.1} if options else {}
     rows = shuffledp.compare(
         2000, domain_size=4, eps=1.0, delta=1e-6, protocols=NAMES.split(","), **arguments
@@ -36,14 +36,15 @@ def test_null_means_that_a_field_does_not_apply(options):
                 assert text == ("unknown" if math.isnan(value) else "inf"), (row.protocol, name)
 
 
-def test_values_in_clear_have_an_infinite_local_budget_and_a_curator_has_none():
+def test_clear_values_have_infinite_budget():
+    """Values in the clear have an infinite local budget, and a curator has none."""
     local = {row["protocol"]: row["eps_local"] for row in written("--json")}
     assert local["pure_dump"] == "inf"
     assert local["central_laplace"] is None
     assert local["grr_blanket"] > 0
 
 
-def test_the_table_of_a_file_has_the_same_texts(tmp_path):
+def test_csv_has_texts_of_json(tmp_path):
     target = tmp_path / "rows.csv"
     records = {row["protocol"]: row for row in written("--json", *ROBUST, "--csv-out", str(target))}
     for line in csv.DictReader(io.StringIO(target.read_text())):

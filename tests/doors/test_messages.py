@@ -65,7 +65,7 @@ def columns(text: str) -> dict[str, tuple[str, str, str, str]]:
     }
 
 
-def test_users_send_the_printed_messages_and_at_most_the_printed_most():
+def test_printed_messages_and_most_hold():
     task, users = Frequency(4), 200
     text = printed("compare", "--users", str(users), "--domain-size", "4", *OPTIONS)
     rows = columns(text)
@@ -83,7 +83,7 @@ def test_users_send_the_printed_messages_and_at_most_the_printed_most():
         )  # one digit from 1e5 on
 
 
-def test_the_mean_of_a_sum_is_of_users_whose_number_is_not_0():
+def test_mean_of_sum_omits_zeros():
     task, users = Summation(4), 400
     values = 1 + np.arange(users) % 4
     names = ("fragmented_rappor", "central_laplace")
@@ -108,7 +108,7 @@ LISTED = ("pure_dump", "mix_dump", "flexible_pure_dump", "designated_coins", "fa
 @pytest.mark.parametrize("name", [*PLANNED, *LISTED])
 @pytest.mark.parametrize("users", [100, 300, 600], ids=["fewer", "as planned", "more"])
 @pytest.mark.filterwarnings("ignore:.*the guarantee needs")
-def test_a_batch_of_any_number_of_users_states_the_messages_of_the_planned_ones(name, users):
+def test_batch_states_messages_of_planned_users(name, users):
     """The mean is of all planned users: those at the first places of a list send more. The most is of any users."""
     counts = [users // 2, users // 4, users // 4, 0]
     batch = shuffledp.simulate(counts=counts, protocol=name, users=300, eps=2.0, delta=1e-4)
@@ -119,7 +119,7 @@ def test_a_batch_of_any_number_of_users_states_the_messages_of_the_planned_ones(
     check_mean(batch.protocol, np.arange(300) % 4, float(stated[1]), (name, users))
 
 
-def test_a_random_number_of_users_has_the_messages_of_the_likeliest_number():
+def test_random_users_have_likeliest_messages():
     words = ("--population", "poisson:300", "--domain-size", "4", *OPTIONS, "--json")
     names = "pure_dump,silent_users"
     rows = json.loads(printed("compare", *words, "--protocols", names))["rows"]
@@ -138,7 +138,7 @@ CLEAR = [
 
 
 @pytest.mark.parametrize("name", CLEAR)
-def test_users_whose_sentence_says_so_send_their_true_values(name):
+def test_declared_users_send_true_values(name):
     protocol, rng = calibrated(Frequency(6), name, 40), np.random.default_rng(6)
     users = Users(np.full(40, 3))
     sent = [protocol.encode(users, rng).payload for _ in range(20)]

@@ -23,7 +23,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize(("kind", "name"), ADD_REMOVE)
-def test_an_estimate_reads_no_number_of_users_that_add_remove_protects(kind, name):
+def test_estimate_reads_no_protected_number(kind, name):
     protocol = get(kind, name).calibrate(Budget(1.0, 1e-6, "add_remove"), Fixed(999), TASKS[kind])
     aggregate = np.full((1, {"frequency": 4, "summation": 1, "vectors": 3}[kind]), 200.0)
     estimates = [protocol.estimate(aggregate, Public(np.array([n]))) for n in (999, 1000)]
@@ -42,12 +42,13 @@ def test_the_record_names_what_is_unprotected(kind, name, relation):
 
 
 @pytest.mark.parametrize("name", ["central_laplace", "central_gaussian", "skellam"])
-def test_shares_of_a_random_number_of_users_are_infeasible_under_add_remove(name):
+def test_random_number_has_no_shares(name):
+    """Shares of a random number of users are infeasible under the relation add_remove."""
     with pytest.raises(ValueError, match="fixed number of users"):
         get("frequency", name).calibrate(Budget(1.0, 1e-6, "add_remove"), Binomial(999, 0.5), Frequency(4))
 
 
-def test_the_stated_error_is_the_error_of_shares_of_the_planned_number():
+def test_stated_error_is_of_shares():
     protocol = get("frequency", "central_laplace").calibrate(
         Budget(1.0, 1e-6, "add_remove"), Fixed(999), Frequency(4)
     )
@@ -63,7 +64,7 @@ def test_the_stated_error_is_the_error_of_shares_of_the_planned_number():
 
 @pytest.mark.parametrize(("kind", "name"), [case for case in ADD_REMOVE if case[0] == "frequency"])
 @pytest.mark.parametrize("planned", [50, 1000])
-def test_shares_of_another_number_of_users_are_refused(kind, name, planned):
+def test_shares_of_other_numbers_are_refused(kind, name, planned):
     """Counts are divided by the planned number, so that no interval around such shares covers."""
     asked = {"counts": [60, 30, 10, 0], "protocol": name, "eps": 2.0, "delta": 1e-3}
     with pytest.raises(ValueError, match=f"users must be the number in the data, 100, .* got {planned}"):

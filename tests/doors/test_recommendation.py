@@ -40,7 +40,7 @@ def test_a_derived_protocol_says_so():
     assert "Its proof is in the description of shuffledp.designs.jump_laws." in text
 
 
-def test_every_derived_protocol_names_the_module_with_its_proof():
+def test_derived_protocols_name_their_proofs():
     """The description of the module has a formula of the mechanism or of its delta, and no other protocol names one."""
     for kind in TASK_KINDS:
         for name in available(kind):
@@ -60,7 +60,7 @@ def test_the_simplest_of_tied_protocols_wins():
     assert str(rows.recommendation) == str(rows).partition("\n\n")[0]
 
 
-def test_the_privacy_claim_in_json_and_of_a_client_is_that_of_the_row(tmp_path):
+def test_privacy_claims_agree(tmp_path):
     """The claim has every point in one object; a delta at eps comes from the calibrated protocol."""
     words = ["--users", "300", "--domain-size", "4", "--eps", "1", "--delta", "1e-3"]
     more = ["--protocols", "one_sided_noise", "--colluding", "2%", "--dropout", "10%", "--json"]
@@ -87,7 +87,7 @@ def test_the_privacy_claim_in_json_and_of_a_client_is_that_of_the_row(tmp_path):
     assert exported == claim
 
 
-def test_at_equal_errors_the_fewest_messages_of_a_user_decide():
+def test_ties_go_to_fewest_messages():
     (row,) = shuffledp.compare(2000, domain_size=4, protocols=["grr_blanket"], **SETTING)
     more = dataclasses.replace(row, protocol="more", most_messages=7.0)
     assert recommended([more, row]).protocol == "grr_blanket"
@@ -103,13 +103,13 @@ def test_at_equal_errors_the_fewest_messages_of_a_user_decide():
         ("local", "A user trusts no other party"),
     ],
 )
-def test_what_remains_if_the_trusted_party_fails(name, words):
+def test_failure_of_trusted_party_is_stated(name, words):
     rows = shuffledp.compare(5000, domain_size=3, protocols=[name], eps=3.0, delta=1e-6)
     assert words in " ".join(str(rows).split())
     assert words in rows.recommendation.if_shuffler_fails
 
 
-def test_what_remains_of_several_releases_if_the_shuffler_fails(tmp_path):
+def test_shuffler_failure_over_releases_is_stated(tmp_path):
     """Two users with one value in every release differ in each of their messages, whose ratios multiply."""
     words = ["--users", "400", "--domain-size", "4", "--eps", "1", "--delta", "1e-6", "--rounds", "2"]
     found = CliRunner().invoke(main, ["compare", *words, "--protocols", "grr_blanket"]).stdout

@@ -189,9 +189,7 @@ def counts_of(data: Any, column: str = "v", **options: Any) -> dict[str, int]:
         ([Decimal("1.000"), Decimal("100.000"), None, Decimal("1.000")], {}, {"1": 2, "100": 1}, 1),
     ],
 )
-def test_a_table_counts_the_same_in_every_format(
-    folder, monkeypatch, form, size, cells, options, counts, left_out
-):
+def test_formats_count_a_table_alike(folder, monkeypatch, form, size, cells, options, counts, left_out):
     data = data_in(form, {"u": list(range(4 * size)), "v": cells * size}, monkeypatch)
     counted = count_column(data, "v", **options)
     users = zip(map(str, counted.values), counted.counts.tolist(), strict=True)
@@ -250,7 +248,7 @@ def tables(draw: st.DrawFn) -> tuple[dict[str, list[Any]], str, dict[str, Any]]:
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-def test_a_random_table_counts_the_same_in_every_format(folder, case):
+def test_formats_count_random_tables_alike(folder, case):
     columns, end, options = case
 
     def outcome(data: Any) -> Any:
@@ -279,7 +277,7 @@ def test_a_random_table_counts_the_same_in_every_format(folder, case):
 @pytest.mark.parametrize(
     ("end", "left_out"), [(",", 0), (",,", 0), (",,,", 0), (", ", 1), (",x", 1), (",,x", 1)]
 )
-def test_delimiters_at_the_end_of_a_row_are_no_cells(folder, end, left_out):
+def test_trailing_delimiters_are_no_cells(folder, end, left_out):
     Path("a.csv").write_text("u,v\n" + "1,red\n2,blue\n" * 3 + f"3,red{end}\n4,blue\n")
     counted = count_column("a.csv", "v", values=["red", "blue"])
     assert (counted.counts.tolist(), counted.bad_rows) == ([4 - left_out, 4], left_out)
@@ -289,7 +287,7 @@ def test_delimiters_at_the_end_of_a_row_are_no_cells(folder, end, left_out):
 
 
 @pytest.mark.parametrize("users", [[1.0, math.nan, 2.0, math.nan], [1.0, math.nan, 1.0, math.nan]])
-def test_nan_is_no_user_where_a_file_has_no_null(folder, users):
+def test_nan_is_no_user(folder, users):
     """The statistics of the file leave nan out, so that the file has one or two users by its statistics."""
     pq.write_table(pa.table({"v": ["a", "b", "b", "b"], "u": users}), "a.parquet")
     counted = count_column("a.parquet", "v", user="u", values=["a", "b"])
@@ -301,7 +299,7 @@ def test_nan_is_no_user_where_a_file_has_no_null(folder, users):
 
 @pytest.mark.parametrize("name", ["ids.parquet", "ids.jsonl", "frame"])
 @pytest.mark.parametrize("place", ["v", "u"])
-def test_floats_that_may_be_several_integers_are_refused_with_their_row(folder, name, place):
+def test_ambiguous_floats_are_refused(folder, name, place):
     ids = [1.0, 2.0, 2.0**53, 9007199254740994.0]
     columns = {"v": [0, 1, 0, 1], "u": ["a", "b", "c", "d"]} | {place: ids}
     if name == "frame" and place == "u":
@@ -313,7 +311,7 @@ def test_floats_that_may_be_several_integers_are_refused_with_their_row(folder, 
         assert count_column(data, "v", max_value=10).clipped == 2
 
 
-def test_a_shard_without_the_column_is_refused(folder):
+def test_shard_without_column_is_refused(folder):
     for suffix in (".csv", ".parquet"):
         write(f"d{suffix}/0.csv", {"v": [1, 2]})
         write(f"d{suffix}/1{suffix}", {"v": [1, 2]})
@@ -324,7 +322,8 @@ def test_a_shard_without_the_column_is_refused(folder):
             count_column(f"d{suffix}", "v")
 
 
-def test_shards_of_integers_and_floats_keep_every_user(folder):
+def test_mixed_number_shards_keep_users(folder):
+    """One shard has integers, and another has floats."""
     Path("d").mkdir()
     write("d/0.parquet", {"v": ["a", "b"], "u": [2**53, 2**53 + 1]})
     write("d/1.parquet", {"v": ["a", "b"], "u": [1.0, 2.0]})
@@ -332,7 +331,7 @@ def test_shards_of_integers_and_floats_keep_every_user(folder):
 
 
 @pytest.mark.parametrize("numbers", [["1e-13"] * 10, [1e-13] * 10, [Decimal("0.5"), "1e-12"]])
-def test_sums_of_tiny_numbers_are_not_cut(folder, numbers):
+def test_sums_of_tiny_numbers_are_whole(folder, numbers):
     Path("a.csv").write_text("u,x\n" + "".join(f"1,{number}\n" for number in numbers) + "2,0\n")
     total = min(sum(map(float, numbers)), 1e-12)
     counts = count_column("a.csv", "x", user="u", per_user="sum", max_value=1e-12, levels=10).counts
@@ -340,7 +339,7 @@ def test_sums_of_tiny_numbers_are_not_cut(folder, numbers):
 
 
 @pytest.mark.parametrize("cell", ["7", "7.0", "7e0", "07", "+7", "٧", " 7 ", "0.7e1"])
-def test_a_number_in_any_notation_is_the_same_in_every_option(folder, cell):
+def test_number_notations_are_equal(folder, cell):
     Path("a.csv").write_text(f"u,x\n1,{cell}\n2,{cell}\n")
     for options in (
         {"domain_size": 8},
@@ -352,7 +351,7 @@ def test_a_number_in_any_notation_is_the_same_in_every_option(folder, cell):
         assert count_column("a.csv", "x", **options).counts[7] == 2
 
 
-def test_rows_that_repeat_a_user_are_named(folder, monkeypatch):
+def test_repeated_users_are_named(folder, monkeypatch):
     columns = {"user_id": [1, 2, 2, 3], "city": ["a", "b", "a", "b"]}
     for form in FORMATS:
         data = data_in(form, columns, monkeypatch)
@@ -366,7 +365,8 @@ def test_rows_that_repeat_a_user_are_named(folder, monkeypatch):
     assert count_column("a.csv", "city", user="user_id").repeated is None
 
 
-def test_rows_left_out_are_counted_by_reason_without_a_text_of_a_cell(folder):
+def test_omitted_rows_are_counted_by_reason(folder):
+    """No message has a text of a cell."""
     rows = ["Bern,1", ",2", f"{SECRET},3", "Basel,", "Bern,4", ",", "Bern"] * 3
     Path("a.csv").write_text("city,user_id\n" + "\n".join(rows) + "\n")
     done = CliRunner().invoke(
@@ -394,7 +394,7 @@ def test_names_of_users(name, is_user):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.parquet", "frame"])
-def test_no_message_has_a_text_of_a_cell(folder, monkeypatch, name):
+def test_messages_show_no_cell(folder, monkeypatch, name):
     columns = {"v": [SECRET] * 3, "u": [1, 2, 3]}
     data = data_in(name, columns, monkeypatch)
     for options in ({}, {"domain_size": 2}, {"values": ["a", "b"]}, {"max_value": 3}):
@@ -410,7 +410,7 @@ def test_no_message_has_a_text_of_a_cell(folder, monkeypatch, name):
     assert SECRET not in str(caught.value)
 
 
-def test_a_table_of_arrow_with_a_wrong_column_shows_no_data():
+def test_wrong_arrow_column_shows_no_data():
     table = pa.table({"v": [SECRET, "x"]})
     with pytest.raises(ValueError, match=r"has no column 'w'\. It has: v\.$"):
         count_column(table, "w")
@@ -443,7 +443,7 @@ def test_quantities_are_not_categories(folder):
         ("GetObject: cut after 17 bytes", "GetObject: cut after 17 bytes."),
     ],
 )
-def test_an_object_of_s3_that_cannot_be_read_gives_the_reason(monkeypatch, name, reason, message):
+def test_unreadable_s3_object_gives_reason(monkeypatch, name, reason, message):
     keep_on_s3(monkeypatch, reason=reason)
     with pytest.raises(ValueError, match=rf"^s3://bucket/{name} cannot be read: {message}") as caught:
         count_column(f"s3://bucket/{name}", "v")
@@ -476,7 +476,7 @@ def test_an_object_of_s3_that_cannot_be_read_gives_the_reason(monkeypatch, name,
     ],
 )
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "big.csv"])
-def test_a_csv_file_means_the_same_packed_or_large(folder, name, content, message):
+def test_packed_and_large_csv_agree(folder, name, content, message):
     content = content if isinstance(content, bytes) else content.encode()
     if name == "big.csv" and b"\n" in content and message is None:
         content += content.splitlines(keepends=True)[-1] * 200_000
@@ -493,7 +493,7 @@ def test_a_csv_file_means_the_same_packed_or_large(folder, name, content, messag
         assert "\n" not in str(caught.value)
 
 
-def test_names_of_the_engine_are_names_of_columns_in_every_format(folder):
+def test_engine_names_are_column_names(folder):
     columns = {
         name: ["a", "b", "a"]
         for name in ("filename", "file_row_number", "line", "json", "c0", "x1", "file", "u")
@@ -503,12 +503,12 @@ def test_names_of_the_engine_are_names_of_columns_in_every_format(folder):
             assert counts_of(data, name) == {"a": 2, "b": 1}
 
 
-def test_parquet_texts_without_their_mark_are_texts(folder):
+def test_unmarked_parquet_texts_are_texts(folder):
     pq.write_table(pa.table({"v": pa.array([b"red", b"blue", b"red"])}), "a.parquet")
     assert counts_of("a.parquet") == {"red": 2, "blue": 1}
 
 
-def test_lines_of_json_are_one_object_each(folder):
+def test_json_lines_hold_one_object(folder):
     Path("a.jsonl").write_text('{"v": 1}\n{"v": 2}\n{"v": \n')
     assert count_column("a.jsonl", "v").faults == ("1 without one JSON object (a.jsonl, line 3)",)
     Path("b.jsonl").write_text('{"v": 1}\n{"v": 2} {"v": 3}\n{"v": 2}\n')
@@ -557,7 +557,7 @@ def test_cut_zstd_is_refused(folder):
             assert sum(counts_of("a.csv.zst").values()) == 200_000
 
 
-def test_several_members_of_gzip_are_one_file(folder):
+def test_several_gzip_members_are_one_file(folder):
     Path("a.csv.gz").write_bytes(gzip.compress(b"v\n1\n2\n") + gzip.compress(b"1\n"))
     assert counts_of("a.csv.gz") == {"1": 2, "2": 1}
 
@@ -595,7 +595,7 @@ def test_folders_are_read_whole_or_refused(folder, monkeypatch):
         count_column("data", "v")
 
 
-def test_the_first_value_follows_the_order_of_files_whatever_their_columns(folder):
+def test_first_value_follows_file_order(folder):
     Path("d").mkdir()
     for i, header in enumerate(("u,v", "v,u", "u,v")):
         cells = {"u": "1", "v": "abc"[i]}
@@ -606,7 +606,7 @@ def test_the_first_value_follows_the_order_of_files_whatever_their_columns(folde
         assert counts_of("d", "v", user="u", per_user="first", values=values)[first] == 1
 
 
-def test_sets_are_the_same_from_files_and_frames(folder):
+def test_file_and_frame_sets_agree(folder):
     lists = [[1.0, 2.5], [], None, [1.0, 1.0], [2.5, None]]
     frame = pd.DataFrame({"s": pd.Series(lists, dtype=object)})
     pq.write_table(pa.table({"s": pa.array(lists)}), "a.parquet")
@@ -636,7 +636,7 @@ def test_entries_of_lists_are_texts(folder, line, message):
         collect_sets("a.jsonl", column="s")
 
 
-def test_times_are_the_same_in_parquet_and_frames(folder):
+def test_parquet_and_frame_times_agree(folder):
     times = pd.to_datetime(["2020-01-01", "2020-01-01 10:00:00.5", None, "2020-01-01"], format="ISO8601")
     for zone in (None, "UTC", "Europe/Berlin"):
         frame = pd.DataFrame({"v": times if zone is None else times.tz_localize(zone)})
@@ -645,7 +645,7 @@ def test_times_are_the_same_in_parquet_and_frames(folder):
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
-def test_floats_have_the_same_text_in_memory_and_in_parquet(folder, kind):
+def test_memory_and_parquet_floats_agree(folder, kind):
     table = pa.table({"v": pa.array(np.array([0.1, 1e-5, 3.25, 0.1, 2, np.nan], kind))})
     pq.write_table(table, "a.parquet")
     assert counts_of(table) == counts_of(table.to_pandas()) == counts_of("a.parquet")
@@ -690,7 +690,7 @@ def test_masked_cells_are_missing():
 @pytest.mark.parametrize(
     "kind", ["Float32", "float[pyarrow]", "halffloat[pyarrow]", "Float64", "double[pyarrow]"]
 )
-def test_nullable_floats_have_the_text_of_their_precision(kind):
+def test_nullable_floats_keep_their_precision(kind):
     series = pd.Series([0.1, 2.5, None], dtype=kind)
     counted = count_column(series)
     exact = series.dtype.numpy_dtype.type(0.1)
@@ -699,7 +699,7 @@ def test_nullable_floats_have_the_text_of_their_precision(kind):
     assert count_column(pa.array(series)).values == counted.values
 
 
-def test_times_of_day_have_the_same_text_in_memory_and_in_parquet(folder):
+def test_times_of_day_agree(folder):
     table = pa.table({"v": pa.array([1_500_000, 0, 1_500_000], pa.time64("us"))})
     pq.write_table(table, "a.parquet")
     assert counts_of(table) == counts_of("a.parquet") == {"00:00:01.5": 2, "00:00:00": 1}
@@ -708,13 +708,13 @@ def test_times_of_day_have_the_same_text_in_memory_and_in_parquet(folder):
 @pytest.mark.parametrize(
     "data", [None, 5, np.zeros(2, [("a", int), ("b", int)])], ids=["none", "number", "records"]
 )
-def test_what_is_no_column_is_refused_in_one_line(data):
+def test_invalid_columns_are_refused(data):
     with pytest.raises(ValueError, match=r"^(Records are|The data hold) [^\n]*$"):
         count_column(data)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "d/a.csv"])
-def test_a_header_that_is_not_utf_8_shows_no_row(folder, name):
+def test_undecodable_header_shows_no_row(folder, name):
     content = f"stra\xdfe,v\n{SECRET},1\nb,2\n".encode("latin-1")
     Path("d").mkdir()
     Path(name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
@@ -726,7 +726,7 @@ def test_a_header_that_is_not_utf_8_shows_no_row(folder, name):
 
 @pytest.mark.parametrize("header", ['v,"a\nb"', 'v,"a\rb"', '"a\n\nb",v'])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_header_with_line_breaks_loses_no_row(folder, header, end):
+def test_header_line_breaks_lose_no_row(folder, header, end):
     Path("d").mkdir()
     Path("d/1.csv").write_bytes(end.join([header, "0,0", "1,1", "1,1", ""]).encode())
     Path("d/2.csv").write_bytes(b"v\n0\n1\n")
@@ -738,25 +738,25 @@ def test_a_header_with_line_breaks_loses_no_row(folder, header, end):
 
 
 @pytest.mark.parametrize("line", [b'{"v": "stra\xdfe"}', b'{"v":' + b" " * 3_000_000])
-def test_lines_of_json_that_cannot_be_read_are_refused(folder, line):
+def test_unreadable_json_lines_are_refused(folder, line):
     Path("a.jsonl").write_bytes(b'{"v": 1}\n{"v": 2}\n' + line + b"\n")
     with pytest.raises(ValueError, match=r"^a\.jsonl is not a JSON lines file, or damaged: [^\n]*\.$"):
         count_column("a.jsonl", "v")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])
-def test_lines_of_json_may_end_in_any_way(folder, end):
+def test_json_lines_end_in_any_way(folder, end):
     Path("a.jsonl").write_bytes(f'\ufeff{{"v": 1}}\n{{"v": 2}}\n{{"v": 3}}{end}{{"v": 2}}{end}'.encode())
     assert counts_of("a.jsonl") == {"1": 1, "2": 2, "3": 1}
 
 
-def test_bytes_of_parquet_that_are_no_text_are_named(folder):
+def test_undecodable_parquet_bytes_are_named(folder):
     pq.write_table(pa.table({"v": [b"a", b"\xff"]}), "a.parquet")
     with pytest.raises(ValueError, match=r"^a\.parquet has bytes that are not UTF-8: save texts\.$"):
         count_column("a.parquet", "v")
 
 
-def test_texts_of_decimals_with_zeros_at_the_end_are_named(folder):
+def test_trailing_decimal_zeros_are_named(folder):
     Path("a.csv").write_text("v\n2.50\n1.0\n3\n")
     pq.write_table(pa.table({"v": [Decimal("2.50"), Decimal("1.00")]}), "a.parquet")
     for data, options, named in (
@@ -768,12 +768,12 @@ def test_texts_of_decimals_with_zeros_at_the_end_are_named(folder):
         assert sum("end in zeros" in remark for remark in remarks) == named
 
 
-def test_names_with_blanks_are_shown_in_quotes(folder):
+def test_names_with_blanks_are_quoted(folder):
     Path("a.csv").write_text("u, v\n1,2\n")
     with pytest.raises(ValueError, match=r"It has: u, ' v'\.$"):
         count_column("a.csv", "v")
 
 
-def test_memory_beyond_the_engine_is_no_fault_of_the_file(folder):
+def test_excessive_memory_option_is_refused(folder):
     with pytest.raises(ValueError, match=r"^memory must be below 2\^63 bytes, got '9999999999999TB'\.$"):
         count_column(write("a.csv", {"v": [1, 2]}), "v", memory="9999999999999TB")

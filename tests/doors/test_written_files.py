@@ -49,7 +49,7 @@ def refused(*words: str) -> str:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_every_command_writes_to_pipes_devices_and_links(folder, name):
+def test_commands_write_to_pipes_and_links(folder, name):
     words, suffix = WRITERS[name], ".svg" if name == "plot" else ".out"
     pipe, link, device = f"pipe{suffix}", f"link{suffix}", f"null{suffix}"
     os.mkfifo(pipe)
@@ -87,7 +87,8 @@ def test_a_dash_is_standard_output(folder, capfd):
     assert not Path("-").exists()
 
 
-def test_a_client_follows_a_link_and_makes_no_folder_above(folder):
+def test_client_follows_link_without_parents(folder):
+    """The client makes no folder above its own."""
     words = (
         "client",
         "grr_blanket",
@@ -136,7 +137,7 @@ DAMAGED: list[Any] = [
 
 
 @pytest.mark.parametrize("content", DAMAGED, ids=range(len(DAMAGED)))
-def test_a_damaged_file_of_counts_is_one_line(tmp_path, content):
+def test_damaged_counts_are_one_line(tmp_path, content):
     path = tmp_path / "c.json"
     text = content if isinstance(content, str) else json.dumps(content)
     path.write_bytes(text.encode(errors="surrogateescape"))
@@ -155,7 +156,7 @@ def test_whole_files_of_counts_are_read(tmp_path):
         assert read(tmp_path / "c.json").counts == content["counts"]
 
 
-def test_totals_that_do_not_fit_are_refused_when_they_are_made(folder):
+def test_overflowing_totals_are_refused(folder):
     large = TEXTS | {"counts": [2**62, 0], "rows": 2**62, "users": 2**62}
     for name in "xy":
         Path(name).write_text(json.dumps(large))
@@ -163,7 +164,7 @@ def test_totals_that_do_not_fit_are_refused_when_they_are_made(folder):
     assert not Path("o").exists()
 
 
-def test_a_part_is_its_content_and_its_place(folder):
+def test_part_is_content_and_place(folder):
     for name in ("p/0.csv", "p/1.csv", "q/0.csv"):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text("v\n" if name.startswith("p") else "v\n0\n1\n")
@@ -183,7 +184,7 @@ def test_a_part_is_its_content_and_its_place(folder):
     assert "both count" in refused("merge", "r.json", "again.json", "-o", "o.json")
 
 
-def test_a_part_under_two_names_is_refused(folder):
+def test_renamed_duplicate_part_is_refused(folder):
     Path("sql.json").write_text(json.dumps(TEXTS))
     Path("link.json").symlink_to("sql.json")
     os.link("sql.json", "hard.json")
@@ -193,7 +194,7 @@ def test_a_part_under_two_names_is_refused(folder):
     assert "A part is given twice" in refused("merge", "sql.json", "sql.json", "-o", "o.json")
 
 
-def test_data_that_change_while_they_are_read_get_no_checksum(folder, monkeypatch):
+def test_changing_data_get_no_checksum(folder, monkeypatch):
     count = counting.count_column
 
     def meanwhile(*arguments: Any, **options: Any) -> Any:
@@ -233,7 +234,7 @@ def test_merged_counts_are_sums(folder):
     ],
     ids=lambda words: words[0],
 )
-def test_a_full_disk_behind_standard_output_is_one_line(folder, words):
+def test_full_disk_is_one_line(folder, words):
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "shuffledp", *words]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
@@ -242,7 +243,7 @@ def test_a_full_disk_behind_standard_output_is_one_line(folder, words):
     assert "Traceback" not in done.stderr
 
 
-def test_keys_that_do_not_belong_to_the_values_are_refused(folder):
+def test_misplaced_keys_are_refused(folder):
     part = json.loads(Path("part.json").read_text())
     Path("x.json").write_text(json.dumps(part | {"values": [0, 1], "found": True}))
     assert "x.json is no file of counts: values that were found must be texts" in refused(
