@@ -176,7 +176,7 @@ def test_a_random_number_of_users():
     assert named.remaining_epsilon(share, Budget(1.0, 1e-4), colluding=False) == math.inf
 
 
-def test_the_shuffler_replaces_users_who_drop_out():
+def test_shuffler_replaces_dropped_users():
     """Without 6 of 21 users, 30 reports hide user 1; if the 6 collude, 24 reports do, and the rule counts only 22."""
     protocol = get("frequency", "adaptive")(Fixed(20), 4, 2.0, dummy_count=30, adaptive=True)
     alone = get("frequency", "amplified")

@@ -46,12 +46,13 @@ class Echo(ProtocolBase):
         return np.full(participants.counts.shape, 1.0 if self.refined else np.nan)
 
 
-def test_unexpected_messages_are_refused_rather_than_counted():
+def test_unexpected_messages_are_refused():
     with pytest.raises(ValueError, match=r"message 4 is outside 0\.\.1; set alphabet_size"):
         Echo().aggregate(Messages(np.array([0, 4])))
 
 
-def test_the_default_simulation_reads_chunks_and_passes_all_public_knowledge_on():
+def test_default_simulation_reads_chunks():
+    """It passes all public knowledge to the methods."""
     seen = []
 
     class Listener(Echo):
@@ -87,13 +88,13 @@ def test_the_default_simulation_reads_chunks_and_passes_all_public_knowledge_on(
         Listener().simulate(Participants(public, counts, counts / 3), np.random.default_rng(0))
 
 
-def test_simulation_and_expectation_use_the_refined_protocol():
+def test_refined_protocol_is_simulated_and_expected():
     assert Echo().expected_mse([1, 2]) == 1.0
     assert np.array_equal(Echo().expected_mse([[1, 2], [3, 4]]), [1.0, 1.0])
 
 
 @pytest.mark.parametrize("name", available("frequency"))
-def test_requests_that_cannot_be_met_are_infeasible_with_a_reason(name):
+def test_unmeetable_requests_are_infeasible(name):
     protocol = get("frequency", name)
     # The former plan for what the bound allows; of the latter nothing depends on how many take part.
     if not issubclass(protocol, (PlannedUsers, ShufflerNoise)):
@@ -107,7 +108,7 @@ def test_requests_that_cannot_be_met_are_infeasible_with_a_reason(name):
         protocol.calibrate(added, Fixed(10), Frequency(2))
 
 
-def test_values_and_counts_of_another_domain_are_refused():
+def test_values_outside_domain_are_refused():
     local = get("frequency", "local").calibrate(BUDGET, Fixed(10), Frequency(2))
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match=r"must lie in 0\.\.1, got 0\.\.2"):
@@ -118,7 +119,8 @@ def test_values_and_counts_of_another_domain_are_refused():
         local.expected_mse([1, 2, 3])
 
 
-def test_more_users_than_a_group_can_sum_are_refused_and_fewer_than_the_guarantee_needs_are_stated():
+def test_numbers_of_users_have_limits():
+    """A group refuses more users than it can sum; the guarantee states its least number."""
     bits = get("frequency", "multi_exact").calibrate(Budget(1.0, 1e-6), Fixed(999), Frequency(2))
     rng, most = np.random.default_rng(0), bits.capacity
     assert bits.least_users == 1000 <= most < 5000

@@ -17,7 +17,7 @@ from shuffledp.tasks import Budget, Frequency, Summation
 BUDGET, USERS, TASK = Budget(1.0, 1e-6), Fixed(999), Frequency(10)
 
 
-def test_an_unknown_option_is_answered_by_the_known_ones():
+def test_unknown_option_lists_known_ones():
     with pytest.raises(TypeError) as caught:
         get("frequency", "solh").calibrate(BUDGET, USERS, TASK, no_such=1)
     assert str(caught.value) == "solh: no option 'no_such'; it takes: cells"
@@ -39,7 +39,7 @@ class Broken(Local):
 @pytest.mark.parametrize(
     "error", [ZeroDivisionError("division by zero"), KeyError("k"), ValueError("unpack")]
 )
-def test_a_programming_error_in_a_calibration_stays_one(error):
+def test_programming_error_is_not_reworded(error):
     with pytest.raises(type(error)) as caught:
         Broken.calibrate(BUDGET, USERS, TASK, error=error)
     assert caught.value is error
@@ -50,7 +50,7 @@ def test_an_overflow_is_infeasible():
         Broken.calibrate(BUDGET, USERS, TASK, error=OverflowError("math range error"))
 
 
-def test_an_option_out_of_range_is_named_and_another_result_than_the_class_too():
+def test_bad_option_and_result_are_named():
     with pytest.raises(ValueError, match=r"^rate must be in \(0, 1\], got 0"):
         Broken.calibrate(BUDGET, USERS, TASK, rate=0)
     with pytest.raises(TypeError, match=r"^broken: fit returns None, expected a Broken"):
@@ -70,7 +70,7 @@ class Own(Local):
         return cls(population, task.domain_size, share * budget.largest_eps)
 
 
-def test_a_class_with_its_own_calibrate_has_its_inputs_checked():
+def test_own_calibrate_has_checked_inputs():
     rng, counts = np.random.default_rng(0), np.full(TASK.domain_size, 100)
     own = Own.calibrated(BUDGET, USERS, TASK)
     assert own.simulate(counts, rng).shape == (1, TASK.domain_size)
@@ -87,7 +87,7 @@ def test_a_class_defines_fit_or_calibrate():
     assert {"accounting", "share"} <= set(Own.options())
 
 
-def test_the_numbers_of_a_request_have_an_error_each():
+def test_every_request_number_has_an_error():
     request = Request(BUDGET, USERS, TASK)
     assert (request.n, request.k, request.eps, request.delta) == (1000, 10, 1.0, 1e-6)
     assert (request.law, request.usual_users, request.planned_users) == (USERS, 1000, None)

@@ -5,7 +5,7 @@ from shuffledp.protocols._coins import coin_blocks
 
 
 @pytest.mark.parametrize(("users", "width"), [(0, 3), (7, 3), (5, 2**21), (2, 2**23)])
-def test_blocks_are_all_coins_in_order_and_none_is_large(users, width):
+def test_blocks_are_ordered_and_small(users, width):
     blocks = list(coin_blocks(users, width, np.random.default_rng(1)))
     assert [i for block, _ in blocks for i in range(block.start, block.stop)] == list(range(users))
     assert all(coins.shape == (block.stop - block.start, width) for block, coins in blocks)

@@ -16,7 +16,7 @@ METHODS = ("expected_variance", "expected_squared_error", "expected_absolute_err
 
 
 @pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
-def test_inputs_of_another_task_are_refused_by_each_method(kind, name):
+def test_inputs_of_other_task_are_refused(kind, name):
     protocol_class = get(kind, name)
     cases = sorted(
         default_cases(protocol_class), key=lambda case: -case.budget.largest_eps

@@ -8,7 +8,7 @@ from shuffledp.protocols._occupancy import filled, filled_moments
 
 
 @pytest.mark.parametrize(("users", "slots"), [(50, 40), (12, 100), (20, 7), (30, 1)])
-def test_slots_filled_block_by_block_follow_the_same_law(monkeypatch, users, slots):
+def test_blocks_of_slots_follow_law(monkeypatch, users, slots):
     monkeypatch.setattr(_occupancy, "_AT_ONCE", 8)
     drawn = np.array([filled(users, slots, np.random.default_rng([slots, seed])) for seed in range(800)])
     mean, variance = (float(x[0]) for x in filled_moments(np.array([users]), slots))

@@ -53,7 +53,7 @@ def calibrated(kind, name, accounting, **options):
 
 
 @pytest.mark.parametrize(("kind", "name"), sorted(LABELS))
-def test_what_was_calibrated_says_under_which_accounting(kind, name):
+def test_calibrated_protocol_states_its_accounting(kind, name):
     for accounting, label in LABELS[kind, name].items():
         options = OPTIONS.get(name, {})
         protocol = calibrated(kind, name, accounting, **options)
@@ -118,7 +118,7 @@ def test_options_that_matter():
 
 
 @pytest.mark.parametrize("name", ["balls_into_bins", "separate"])
-def test_published_calibrations_are_labelled_by_the_divergence(name):
+def test_divergence_labels_published_calibrations(name):
     calibrate, task = partial(get("sets", name).calibrate, accounting="printed"), Sets(17, 4)
     fine = calibrate(Budget(0.9, 1e-4), Fixed(4999), task, calibration="analytic")
     assert fine.guarantee == "upper"
@@ -139,7 +139,7 @@ def variant(**attributes):
 
 
 @pytest.mark.parametrize("label", GUARANTEES)
-def test_a_plug_in_may_set_a_plain_class_variable(label):
+def test_plugin_may_set_a_class_variable(label):
     mine = variant(guarantee=label)
     assert interface_faults(mine) == []
     protocol = mine.calibrate(Budget(1.0, 1e-3), Fixed(9), Frequency(2), accounting="printed")
@@ -147,7 +147,7 @@ def test_a_plug_in_may_set_a_plain_class_variable(label):
     assert protocol.guarantee_note == ""
 
 
-def test_a_plug_in_that_says_nothing_has_an_upper_bound():
+def test_silent_plugin_has_upper_bound():
     mine = variant(guarantees={})
     assert interface_faults(mine) == []
     assert (
@@ -155,7 +155,7 @@ def test_a_plug_in_that_says_nothing_has_an_upper_bound():
     )
 
 
-def test_who_does_not_say_the_accounting_has_the_weakest_label():
+def test_missing_accounting_has_weakest_label():
     mine = variant(guarantees={"printed": Standing("unproven", "why"), "exact": EXACT})
     protocol = mine(Fixed(9), 1.0, 0, False, 2)
     assert (protocol.guarantee, protocol.guarantee_note) == ("unproven", "why")
@@ -243,7 +243,7 @@ def test_witness_of_flexible_dummies_as_printed(name, options):
     assert protocol.guarantee == "violated"
 
 
-def test_witness_of_public_coin_beyond_its_proof():
+def test_witness_of_unproven_public_coin():
     n, eps, delta = 30_433, 1.0, 1e-3
     calibrate = partial(get("frequency", "public_coin").calibrate, accounting="printed")
     protocol = calibrate(Budget(eps, delta), Fixed(n - 1), Frequency(2), beyond_proof=True)
@@ -278,7 +278,7 @@ def random_budget(rng, like):
 
 
 @pytest.mark.parametrize(("kind", "name"), PROTOCOLS, ids=["-".join(p) for p in PROTOCOLS])
-def test_the_profile_keeps_the_delta_of_its_calibration(kind, name):
+def test_profile_keeps_calibrated_delta(kind, name):
     protocol_class = get(kind, name)
     rng = np.random.default_rng([5, *name.encode()])
     cases = conformance.default_cases(protocol_class)
@@ -314,12 +314,12 @@ def test_the_profile_keeps_the_delta_of_its_calibration(kind, name):
         ((Budget(1.0, 1e-6), Fixed(99), 2), r"task must be a Task, such as Frequency\(20\), got 2\."),
     ],
 )
-def test_calibrate_says_what_is_no_budget_no_population_or_no_task(arguments, message):
+def test_invalid_calibrate_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         get("frequency", "amplified").calibrate(*arguments)
 
 
-def test_several_privacy_levels_are_infeasible_without_multi_level():
+def test_privacy_levels_need_multi_level():
     """A run then has a gap with this reason; any other error would end it."""
     with pytest.raises(Infeasible, match="one eps for all users"):
         get("frequency", "local").calibrate(Budget((0.5, 1.0), 1e-6), Fixed(99), Frequency(2))

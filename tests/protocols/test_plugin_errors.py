@@ -12,7 +12,7 @@ from shuffledp.protocols.conformance import default_cases
 from shuffledp.protocols.registry import plugin
 
 
-def test_an_error_of_a_job_names_the_class_and_its_line_and_says_what_helps(tmp_path):
+def test_job_error_names_class_and_line(tmp_path):
     file = tmp_path / "mine.py"
     text = scaffold.class_source("frequency", "mine")
     file.write_text(text.replace("n, k = len(users), self.domain_size", "raise KeyError('no such')", 1))
@@ -32,9 +32,9 @@ def test_an_error_of_a_job_names_the_class_and_its_line_and_says_what_helps(tmp_
 @pytest.mark.parametrize(
     ("protocol", "expected"), [("mine.py:Mine", "mine.py:Mine: KeyError: 'k'"), ("local", "'k'")]
 )
-def test_a_job_of_a_built_in_fails_as_it_did_and_one_of_a_user_names_the_class(
-    monkeypatch, protocol, expected
-):
+def test_built_in_and_user_errors_differ(monkeypatch, protocol, expected):
+    """A job of a built-in keeps its error; one of a user names the class."""
+
     def broken(*_, **__):
         raise KeyError("k")
 

@@ -57,7 +57,8 @@ def test_messages_are_capped():
 
 
 @pytest.mark.parametrize(("kind", "name"), BUILT_INS)
-def test_every_built_in_has_a_rule_or_states_that_it_is_unknown(kind, name):
+def test_built_ins_have_poisoning_rules(kind, name):
+    """A rule may be that the gain is unknown."""
     protocol = calibrated(kind, name)
     gain = protocol.poisoning_gain(1)
     assert (protocol.poisoning == "unknown") == (name in UNKNOWN[kind]) == math.isnan(gain)

@@ -22,12 +22,12 @@ SETTING = ("--users", "30000", "--domain-size", "20", "--eps", "1", "--delta", "
 SOUND = (PLUGINS / "four_methods.py").read_text()
 
 
-def test_unknown_task_kinds_are_named_with_the_known_ones():
+def test_unknown_task_kinds_list_known_ones():
     with pytest.raises(ValueError, match=r"No task kind named 'median'\. Known: frequency, summation"):
         available("median")
 
 
-def test_a_name_may_have_another_case_and_blanks():
+def test_name_ignores_case_and_blanks():
     assert get("frequency", "Amplified ") is get("frequency", "amplified")
 
 
@@ -72,14 +72,14 @@ def write(path, text):
 @pytest.mark.parametrize(
     "file", ["mine.py", "a folder/my file.py", "dots.in.name.py", "größe.py", "x.py:y.py"]
 )
-def test_plug_ins_are_found_relative_to_the_root_and_absolutely(tmp_path, file):
+def test_relative_and_absolute_plugins_are_found(tmp_path, file):
     path = write(tmp_path / file, SOUND)
     assert get("frequency", f"{file}:Coin", root=tmp_path).name == "coin"
     assert get("frequency", f"{path}:Coin", root=tmp_path / "elsewhere").name == "coin"
     assert module_path("frequency", f"{file}:Coin", root=tmp_path) == tmp_path / file
 
 
-def test_the_same_file_gives_the_same_class_until_it_is_edited(tmp_path):
+def test_edited_file_gives_a_new_class(tmp_path):
     path = write(tmp_path / "mine.py", SOUND)
     first = get("frequency", "mine.py:Coin", root=tmp_path)
     assert get("frequency", "mine.py:Coin", root=tmp_path) is first
@@ -133,14 +133,14 @@ def test_the_same_file_gives_the_same_class_until_it_is_edited(tmp_path):
         ("mine.py:Coin", SOUND.replace("(frozen=True)", ""), "cannot inherit non-frozen dataclass"),
     ],
 )
-def test_a_faulty_plug_in_is_refused_with_the_reason(tmp_path, name, text, message):
+def test_faulty_plugin_is_refused(tmp_path, name, text, message):
     if text is not None:
         write(tmp_path / "mine.py", text)
     with pytest.raises(UnknownProtocol, match=message):
         get("frequency", name, root=tmp_path)
 
 
-def test_a_file_that_is_not_text_is_refused(tmp_path):
+def test_file_without_text_is_refused(tmp_path):
     (tmp_path / "mine.py").write_bytes(b"\xff\xfe\x00 class Coin")
     with pytest.raises(UnknownProtocol, match="is not a Python file"):
         get("frequency", "mine.py:Coin", root=tmp_path)
@@ -204,7 +204,7 @@ def installed(package, entries, monkeypatch):
     sys.modules.pop("two_coins", None)
 
 
-def test_commands_find_the_protocol_of_a_package(package):
+def test_commands_find_installed_protocols(package):
     assert "  two_coins: Two coins\n" in called(package, "protocols")
     rows = json.loads(
         called(package, "compare", *SETTING, "--protocols", "local,two_coins", "--json", "--rows-only")
@@ -269,7 +269,7 @@ def offers(tmp_path, entries, monkeypatch):
         (["frequency.two-coins = odd_protocols:S"], "and letters, digits, underscores"),
     ],
 )  # fmt: skip
-def test_wrong_names_are_refused_in_one_line(offers, lines, message):
+def test_wrong_names_are_refused(offers, lines, message):
     offers(*lines)
     for call in (lambda: available("sets"), lambda: get("frequency", "local"), lambda: built_ins("sets")):
         with pytest.raises(UnknownProtocol, match=message) as caught:
@@ -277,7 +277,7 @@ def test_wrong_names_are_refused_in_one_line(offers, lines, message):
         assert "\n" not in str(caught.value)
 
 
-def test_a_module_inside_of_packages_is_found_without_their_import(offers, tmp_path):
+def test_inner_module_is_found_without_import(offers, tmp_path):
     offers("sets.odd = odd_protocols.inner.mine:Odd")
     folder = tmp_path / "odd_protocols"
     assert module_path("sets", "odd") == folder / "inner/mine.py"

@@ -54,7 +54,7 @@ def calibrated(kind, name, population, *, accounting=None, budget=BUDGET, task=N
 
 
 @pytest.mark.parametrize(("kind", "name"), [one for one in PROTOCOLS if one[1] not in SEARCHING])
-def test_laws_and_bounds_are_accepted_and_the_label_says_how_they_are_treated(kind, name):
+def test_label_states_treatment_of_population(kind, name):
     fixed = calibrated(kind, name, Fixed(2000))
     assert fixed.population is None
     assert not fixed.treatment
@@ -82,7 +82,8 @@ def test_laws_and_bounds_are_accepted_and_the_label_says_how_they_are_treated(ki
         assert float(profile.delta(BUDGET.largest_eps)) <= BUDGET.delta * (1 + 1e-9)
 
 
-def test_a_group_is_made_for_the_most_users_and_needs_an_upper_tail():
+def test_group_is_for_most_users():
+    """It needs an upper tail of the population."""
     protocol = calibrated("summation", "split_and_mix", Binomial(3999, 0.5))
     assert protocol.n_users < 2001 < protocol.most_users
     assert not protocol.biased
@@ -93,14 +94,14 @@ def test_a_group_is_made_for_the_most_users_and_needs_an_upper_tail():
 
 @pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
 @pytest.mark.parametrize("others", [700, 2000])
-def test_a_law_without_spread_is_a_fixed_number(kind, name, others):
+def test_law_without_spread_is_fixed(kind, name, others):
     fixed, law = (calibrated(kind, name, p) for p in (Fixed(others), Empirical((1.0,), others)))
     other = {"most_users": 0} if name == "split_and_mix" else {}
     assert replace(law, population=None, treatment="", **other) == fixed
 
 
 @pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
-def test_delta_does_not_grow_with_the_number_of_users(kind, name):
+def test_delta_falls_with_number_of_users(kind, name):
     protocol = calibrated(kind, name, Fixed(2000))
     if protocol.follows_announcement:
         return
@@ -113,7 +114,7 @@ def test_delta_does_not_grow_with_the_number_of_users(kind, name):
 
 
 @pytest.mark.parametrize("name", ["segmented", "separate_weighted"])
-def test_announced_numbers_have_parameters_of_their_own(name):
+def test_announced_numbers_have_own_parameters(name):
     task, budget = Sets(5, 2, 2), Budget((1.0, 1.5), 1e-3)
     protocol = get("sets", name).calibrate(budget, Binomial(199, 0.5), task, accounting="exact")
     for sizes in ((20, 30), (70, 60)):
@@ -124,13 +125,13 @@ def test_announced_numbers_have_parameters_of_their_own(name):
         assert told.population == Binomial(199, 0.5)
 
 
-def test_moments_that_allow_nobody_leave_little_but_the_local_budget():
+def test_weak_moments_leave_the_local_budget():
     protocol = calibrated("frequency", "grr_blanket", MomentBounded(2000.0, 900.0))
     assert protocol.eps_local == pytest.approx(1.0, rel=1e-3)
     assert protocol.treatment == "at least 1 users take part"
 
 
-def test_no_delta_leaves_what_holds_without_others():
+def test_pure_budget_ignores_other_users():
     protocol = get("frequency", "mix_dump").calibrate(
         Budget(1.0, 0.0), Poisson(50.0), Frequency(3), accounting="exact", eps_local=0.9
     )
@@ -148,7 +149,7 @@ def test_no_delta_leaves_what_holds_without_others():
         ("summation", "correlated_sum", "exact"),
     ],
 )
-def test_a_split_takes_the_probability_of_too_few_users_out_of_delta(kind, name, accounting):
+def test_split_subtracts_failure_from_delta(kind, name, accounting):
     """The probability of fewer users than planned is a binomial tail; calibration uses the rest of delta."""
     found = calibrated(kind, name, Binomial(3999, 0.5), accounting=accounting)
     planned = found.planned_users

@@ -13,7 +13,7 @@ TEMPLATES = [*((task, "local") for task in TASK_KINDS), ("frequency", "amplified
 
 
 @pytest.mark.parametrize(("task", "template"), TEMPLATES)
-def test_a_new_baseline_conforms_as_it_is(task, template, tmp_path, monkeypatch):
+def test_new_baseline_conforms(task, template, tmp_path, monkeypatch):
     monkeypatch.setattr(running, "MESSAGE_REPEATS", 100)
     (tmp_path / "own.py").write_text(scaffold.class_source(task, "own", template))
     found = plugin("own.py:Own", root=tmp_path)
@@ -26,7 +26,7 @@ def test_a_new_baseline_conforms_as_it_is(task, template, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(("task", "template"), TEMPLATES)
-def test_the_files_of_a_new_baseline_are_complete(task, template):
+def test_baseline_files_are_complete(task, template):
     files = scaffold.files(task, "my_own", template)
     assert [str(path) for path in files] == [
         "mine/my_own.py",

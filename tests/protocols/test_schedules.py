@@ -38,7 +38,7 @@ def test_options_are_validated():
 # -- random check-in -------------------------------------------------------------------------------------------
 
 
-def test_random_checkin_needs_coins_and_a_slot():
+def test_random_checkin_needs_coins_and_slot():
     for population in (Fixed(100), Poisson(100.0), Empirical((0.5, 0.5))):
         with pytest.raises(Infeasible, match=f"not {type(population).__name__}"):
             calibrated("random_checkin", 0.1, population)
@@ -47,7 +47,7 @@ def test_random_checkin_needs_coins_and_a_slot():
             calibrated("random_checkin", 0.1, population)
 
 
-def test_numbers_of_slots_do_not_suffer_from_rounding():
+def test_numbers_of_slots_ignore_rounding():
     assert calibrated("random_checkin", 0.1, Binomial(100, 0.29)).slots == 29  # 100 * 0.29 = 28.999..
     assert calibrated("random_checkin", 0.1, Binomial(100, 0.2899)).slots == 28
 
@@ -67,7 +67,7 @@ def test_a_single_slot_works(accounting, eps):
     assert protocol.cost().shuffler_messages == 0
 
 
-def test_the_two_threat_models_differ_as_they_should():
+def test_threat_models_differ():
     population = Binomial(48841, 0.01)
     known, coin = (
         calibrated("random_checkin", 0.001, population, threat=t) for t in ("conditional", "own_coin")
@@ -83,7 +83,7 @@ def test_the_two_threat_models_differ_as_they_should():
         calibrated("random_checkin", 0.001, population, "exact", threat="own_coin")
 
 
-def test_the_tally_of_filled_slots_does_not_point_at_reports():
+def test_tally_hides_the_reports():
     """If row i had the mark of its report, the fillers would be known."""
     protocol = calibrated("random_checkin", 60.0, Binomial(10, 0.5))
     users, rng = Users(np.ones(3, np.int64)), np.random.default_rng(2)
@@ -121,7 +121,7 @@ def test_filled_slots_by_enumeration(users, slots):
 
 
 @pytest.mark.parametrize("slots", [513, 1000])
-def test_the_expansion_for_many_slots_is_as_accurate_as_stated(slots, monkeypatch):
+def test_expansion_for_slots_is_accurate(slots, monkeypatch):
     n = np.array([1, 2, 3, 10, 50, 512, 513, slots // 4, slots // 2, slots, 2 * slots, 5 * slots, 20 * slots])
     approximate = inverse_filled(n, slots)
     assert inverse_filled(n[-1:], slots)[0] == approximate[0][-1]  # of many users alone

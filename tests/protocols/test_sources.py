@@ -13,7 +13,7 @@ from shuffledp.protocols import registry
 ENTRIES = (Path(registry.__file__).parent / "sources.bib").read_text(encoding="utf-8").split("\n\n")
 
 
-def test_every_source_is_an_entry_with_the_year_of_its_protocols():
+def test_source_entries_have_protocol_years():
     years = {
         re.match(r"@\w+\{(\w+),", one)[1]: int(re.search(r"year = \{(\d+)\}", one)[1]) for one in ENTRIES
     }
@@ -27,7 +27,7 @@ def test_every_source_is_an_entry_with_the_year_of_its_protocols():
         assert entry.count("{") == entry.count("}")
 
 
-def test_sources_are_printed_by_name_or_label_once():
+def test_sources_are_printed_once():
     done = CliRunner().invoke(main, ["cite", "pure_dump", "nothing"])
     assert done.exit_code == 1 and "No protocol of the library is named 'nothing'" in done.output
     done = CliRunner().invoke(main, ["cite", "pure_dump", "SOLH", "mixDUMP", "jump_counts"])
@@ -44,5 +44,5 @@ def test_a_source_is_named_in_words():
 
 
 @pytest.mark.parametrize(("name", "keys"), [("local", ["warner1965randomized", "dwork2006calibrating"])])
-def test_a_name_of_several_tasks_has_all_its_sources(name, keys):
+def test_shared_name_has_all_sources(name, keys):
     assert sorted(re.findall(r"@\w+\{(\w+),", registry.bibtex_of(name))) == sorted(keys)

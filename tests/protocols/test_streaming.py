@@ -46,7 +46,7 @@ def chunks(users, *cuts):
 
 
 @pytest.mark.parametrize(("kind", "name"), STREAMED)
-def test_parts_follow_the_law_of_the_whole(kind, name):
+def test_parts_follow_the_whole_law(kind, name):
     case, protocol = feasible_case(kind, name)
     public = case.participants(1).public
     repeats = 40
@@ -76,7 +76,7 @@ def _repeated(level_counts, repeats):
     return None if level_counts is None else np.repeat(level_counts, repeats, axis=0)
 
 
-def test_the_sum_over_parts_is_what_the_parts_give():
+def test_sum_over_parts_equals_whole():
     protocol = get("frequency", "sageo").calibrate(Budget(1.0, 1e-3), Fixed(99), Frequency(3))
     users = Users(np.repeat([0, 1, 2], [50, 20, 30]))
     public = Public(np.array([100]))
@@ -92,7 +92,7 @@ def test_the_sum_over_parts_is_what_the_parts_give():
     assert seen == [want.tolist()] * 5  # wherever the given chunks end
 
 
-def test_sums_modulo_a_large_group_do_not_overflow():
+def test_sums_in_large_groups_are_exact():
     protocol = get("summation", "split_and_mix").calibrate(Budget(1.0, 1e-6), Fixed(199), Summation(5))
     large = type(protocol)(200, protocol.numbers, protocol.eps, 3, 2**61 + 1, protocol.form)
     users, public = Users(np.full(200, 2)), Public(np.array([200]))
@@ -126,7 +126,7 @@ def test_other_users_than_announced_are_refused(announced, coming):
         stream(protocol, users, Public(np.array([announced])), np.random.default_rng(1))
 
 
-def test_what_cannot_be_done_in_parts_is_refused():
+def test_unstreamable_protocols_are_refused():
     local = get("frequency", "local").calibrate(Budget(1.0, 1e-3), Fixed(24), Frequency(2))
 
     @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class Wide(ProtocolBase):
         return Cost(1.0, self.bits)
 
 
-def test_many_users_are_run_in_parts_without_being_asked():
+def test_many_users_run_in_parts():
     # A message of 2^27 bits: one user at a time, hence message 0 only; together they would send message 1.
     who = Participants.from_counts(np.array([[3, 2], [1, 0]]))
     assert users_at_once(Wide().cost()) == 1

@@ -219,7 +219,7 @@ def test_hashes_are_those_of_the_protocol():
         assert ours == hash_values(seeds, values, cells).tolist()
 
 
-def test_jumps_are_sent_as_multiples_of_the_largest_number_and_ones(monkeypatch):
+def test_jumps_are_sent_as_multiples(monkeypatch):
     part = {"counters": 1, "symbols": 7, "mean": "0"}
     sizes = iter([7, 3, 7, 3])
     monkeypatch.setattr(randomizers, "poisson", lambda mean, source: 2)
@@ -270,7 +270,7 @@ def test_users_to_estimates_by_the_programs(case, tmp_path):
 
 
 @each_case
-def test_intervals_cover_as_often_as_they_state(case, tmp_path):
+def test_intervals_cover_as_stated(case, tmp_path):
     """Coverage for one value in runs of the fast law is right within 3 standard errors, up to discreteness.
 
     The numbers have the largest variance of rounding, as intervals assume.
@@ -332,7 +332,7 @@ def test_rates_of_clusters_are_rounded_up(eps):
 
 
 @pytest.mark.parametrize("eps", [0.2, 1.0, 3.0])
-def test_the_exact_noise_of_sageo_keeps_to_its_budget(eps):
+def test_sageo_noise_keeps_its_budget(eps):
     """Delta of the two counts that change is computed with 60 digits, for kept and dropped messages."""
     protocol = get("frequency", "sageo").calibrate(Budget(eps, 1e-6), Fixed(999), Frequency(3))
     sampled, noise = protocol.client().shuffler
@@ -431,7 +431,7 @@ def assert_alike(first: Any, second: Any, place: str = "") -> None:
         assert first == second, place
 
 
-def test_a_client_runs_alone_and_sends_messages_of_one_length(visits):
+def test_client_sends_messages_of_one_length(visits):
     _, dummies = visits.parameters["client"]
     for place, more in ((0, 1), (dummies["more"] - 1, 1), (dummies["more"], 0)):
         lines = visits.run("client", "299", "--place", str(place)).splitlines()
@@ -447,7 +447,7 @@ def test_a_client_runs_alone_and_sends_messages_of_one_length(visits):
         (["/dev/null", "--users", "0"], "The number of users must be at least 1, got 0."),
     ],
 )
-def test_wrong_inputs_of_programs_end_with_a_sentence(visits, words, said):
+def test_wrong_program_inputs_are_one_line(visits, words, said):
     call = [sys.executable, str(visits.folder / "analyzer.py"), *words]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
@@ -464,7 +464,7 @@ def test_changed_parameters_are_refused(tmp_path):
         assert done.returncode == 1 and "checksum" in done.stderr
 
 
-def test_nothing_of_the_user_is_written_over(tmp_path):
+def test_user_files_are_not_overwritten(tmp_path):
     protocol = get("frequency", "grr_blanket").calibrate(Budget(1.0, 1e-6), Fixed(999), Frequency(3))
     taken, file = tmp_path / "taken", tmp_path / "file"
     taken.mkdir()
@@ -482,7 +482,7 @@ def test_nothing_of_the_user_is_written_over(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "taken"]
 
 
-def test_a_folder_that_cannot_be_finished_does_not_appear(tmp_path, monkeypatch):
+def test_unfinished_folder_does_not_appear(tmp_path, monkeypatch):
     protocol = get("frequency", "grr_blanket").calibrate(Budget(1.0, 1e-6), Fixed(999), Frequency(3))
     usual = Path.write_text
 
@@ -500,7 +500,7 @@ def test_a_folder_that_cannot_be_finished_does_not_appear(tmp_path, monkeypatch)
 # -- which protocols, and the command -------------------------------------------------------------------------------
 
 
-def test_every_built_in_has_a_client_or_a_reason():
+def test_built_ins_have_client_or_reason():
     with_client = {(case.kind, case.name) for case in CASES} | SEVERAL
     for kind in TASK_KINDS:
         for name in available(kind):
@@ -511,7 +511,7 @@ def test_every_built_in_has_a_client_or_a_reason():
                 assert protocol.no_client.endswith(".")
 
 
-def test_the_command_writes_a_client_of_the_setting_that_describe_takes(tmp_path):
+def test_command_writes_client_of_setting(tmp_path):
     setting = ["--users", "3k", "--max-value", "3", "--eps", "1", "--delta", "1e-6"]
     call = ["client", "single_message_sum", *setting, "-o", str(tmp_path / "sum")]
     done = CliRunner().invoke(main, call)
@@ -527,7 +527,7 @@ def test_the_command_writes_a_client_of_the_setting_that_describe_takes(tmp_path
     assert not (tmp_path / "other").exists()
 
 
-def test_compare_prints_the_command_that_writes_the_client_of_its_recommendation(tmp_path, monkeypatch):
+def test_compare_prints_the_client_command(tmp_path, monkeypatch):
     compare_here(monkeypatch)
     compare = ["compare", "--eps", "0.9", "--delta", "1e-6"]
     fixed = ["--users", "5000"]

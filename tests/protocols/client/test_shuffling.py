@@ -29,7 +29,7 @@ MANY = 4000
 ANY = {"inputs": 3, "client": [], "places": None, "one_message": True, "analyzer": {}, "planned_users": 9}
 
 
-def test_dummies_and_sampling_of_the_shuffler_have_their_exact_laws():
+def test_shuffler_noise_has_exact_laws():
     geometric = {"part": "with_geometric", "values": MANY, "left": "1/2", "right": "1/3", "turn": 2}
     laws = [
         ({"part": "sampled", "rate": "3/8"}, [(v,) for v in range(MANY)], [5 / 8, 3 / 8]),
@@ -43,7 +43,7 @@ def test_dummies_and_sampling_of_the_shuffler_have_their_exact_laws():
         assert stats.chisquare(counts, MANY * np.asarray(law)).pvalue > 1e-6, part
 
 
-def test_files_of_messages_are_read_back_or_refused(tmp_path):
+def test_message_files_are_read_or_refused(tmp_path):
     messages, file = [(0, 0), (4, 65535), (1, 258)], tmp_path / "messages"
     file.write_text("".join(f"{encoded(FORM, message).hex()}\n" for message in messages))
     assert read_messages(FORM, str(file)) == messages
@@ -91,7 +91,7 @@ def test_values_out_of_range_are_refused(call, error):
         call()
 
 
-def test_places_and_numbers_of_users_that_a_part_needs():
+def test_places_and_users_of_parts():
     certain = {"first": 2, "rate": "1", "values": 3}
     assert [len(coins(certain, 0, place, SeededBits(0))) for place in range(4)] == [3, 3, 0, 0]
     with pytest.raises(Infeasible, match="population Fixed"):

@@ -55,13 +55,13 @@ def test_a_leak_is_caught(name, check, case, message):
         check(planted(name), [case])
 
 
-def test_a_claim_that_is_doubted_is_not_called_checked():
+def test_doubted_claim_is_not_called_checked():
     ((checked, what),) = leakage_checks.check_seen(planted("Doubted"), [TWO])
     assert not checked
     assert "the claim is not labeled exact or upper" in what
 
 
-def test_the_largest_task_that_is_feasible_is_compared(sums, monkeypatch):
+def test_largest_feasible_task_is_compared(sums, monkeypatch):
     monkeypatch.setattr(leakage_checks, "REPORTS", 2_000)
     cases = (*default_cases(sums), *leakage_checks.further_cases(sums))
     notes = leakage_checks.check_rare_reports(sums, cases)
@@ -69,7 +69,7 @@ def test_the_largest_task_that_is_feasible_is_compared(sums, monkeypatch):
 
 
 @pytest.mark.parametrize("task", [Frequency(30), Summation(40, signed=True), Summation(2), Vectors(9, 2.0)])
-def test_inputs_are_different_and_each_is_compared(task):
+def test_inputs_differ_and_are_all_compared(task):
     held = leakage_checks.more_inputs(task)
     assert len({row.tobytes() for row in held}) == len(held) <= leakage_checks.MOST_INPUTS
     compared = {i for pair in leakage_checks.neighbours(len(held)) for i in pair}
@@ -86,7 +86,7 @@ def test_further_cases_can_be_run(kind):
 
 
 @pytest.mark.parametrize(("smallest", "caught"), [("min", False), ("max", True)])
-def test_a_user_of_a_strict_privacy_level_gets_no_other_budget(tmp_path, smallest, caught):
+def test_strict_level_keeps_its_budget(tmp_path, smallest, caught):
     text = scaffold.class_source("sets", "mine").replace("min(request.budget", f"{smallest}(request.budget")
     (tmp_path / "mine.py").write_text(text)
     found = plugin(f"{tmp_path / 'mine.py'}:Mine")

@@ -44,7 +44,7 @@ def fault(folder, old, new):
         ("return sum(", "return list(", "sample_aggregate returns a list"),
     ],
 )
-def test_a_method_that_returns_something_else_is_named(tmp_path, old, new, message):
+def test_wrong_return_value_is_named(tmp_path, old, new, message):
     found = fault(tmp_path, old, new)
     assert found is not None
     assert message in found
@@ -59,17 +59,17 @@ def test_a_method_that_returns_something_else_is_named(tmp_path, old, new, messa
         ("return cls(request.k, request.eps)", "pass", TypeError),  # fit returns None, expected a Mine
     ],
 )
-def test_an_error_is_raised_with_the_setting_as_a_note(tmp_path, old, new, error):
+def test_error_has_setting_as_note(tmp_path, old, new, error):
     with pytest.raises(error) as caught:
         fault(tmp_path, old, new)
     assert caught.value.__notes__[-1].startswith("in the setting Fixed(")
 
 
-def test_a_class_as_it_is_written_has_no_fault(tmp_path):
+def test_unchanged_class_has_no_fault(tmp_path):
     assert fault(tmp_path, ESTIMATE, ESTIMATE) is None
 
 
-def test_what_is_printed_is_counted_and_an_exit_is_an_error(capsys):
+def test_output_is_counted_and_exit_refused(capsys):
     printed = methods.Printed()
     assert methods.quietly(printed, lambda: print("one\ntwo") or 7) == 7
     assert list(methods.each_quietly(printed, (print(i) or i for i in range(2)))) == [0, 1]

@@ -100,7 +100,7 @@ def test_protocol_conforms(kind, name, options, monkeypatch):
         *(("sets", "subset_local"), ("summation", "bit_sum"), ("vectors", "amplified")),
     ],
 )
-def test_every_setting_and_every_accounting_that_can_be_is_simulated(kind, name):
+def test_every_feasible_setting_is_simulated(kind, name):
     protocol = get(kind, name)
     cases = conformance.default_cases(protocol)
     every = [case for case, _, _ in simulated(protocol, cases)]
@@ -115,7 +115,7 @@ def test_every_setting_and_every_accounting_that_can_be_is_simulated(kind, name)
         assert set().union(*turns) == set(every)
 
 
-def test_random_checkin_conforms_when_the_own_coin_counts():
+def test_random_checkin_conforms_with_own_coin():
     protocol = get("frequency", "random_checkin")
     cases = enough(protocol, conformance.default_cases(protocol, {"threat": "own_coin"}))
     conformance.check_protocol(protocol, cases)
@@ -159,7 +159,7 @@ def test_a_broken_protocol_is_caught(name, check, message):
         getattr(conformance, check)(broken, conformance.default_cases(broken))
 
 
-def test_a_law_of_single_numbers_is_all_that_some_promise_and_the_verdict_says_so(monkeypatch):
+def test_joint_law_may_be_declared_missing(monkeypatch):
     broken = get("frequency", "broken.py:WrongCorrelation", root=PLUGINS)
 
     class Declared(broken):
@@ -175,7 +175,7 @@ def test_a_law_of_single_numbers_is_all_that_some_promise_and_the_verdict_says_s
     assert verdict.note.endswith(f"{len(sampled)} of {len(sampled)} cases")
 
 
-def test_a_bare_text_as_accountings_is_caught():
+def test_text_as_accountings_is_refused():
     from shuffledp.protocols.registry import _load_file
 
     broken = _load_file(PLUGINS / "broken.py").BareText

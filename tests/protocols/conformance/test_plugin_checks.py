@@ -47,7 +47,7 @@ def test_a_devious_fault_is_caught(name, check, case, message):
         check(planted(name), [case])
 
 
-def test_a_sound_class_passes_and_what_was_looked_at_is_said():
+def test_sound_class_passes_with_evidence():
     sound = planted("Sound")
     by, _, missing = str(privacy_evidence(sound, [TWO], "close")).partition(" / NOT checked: ")
     assert by.startswith("privacy: checked by the encoder against the declared eps_local; delta end to end")
@@ -60,13 +60,13 @@ def test_a_sound_class_passes_and_what_was_looked_at_is_said():
     assert "% too large would pass" in verdict(plugin_checks.check_close_variance, sound, (TWO,)).note
 
 
-def test_an_error_in_a_check_is_no_crash_and_names_the_file():
+def test_error_in_check_names_the_file():
     file = str(PLUGINS / "devious.py")
     found = verdict(plugin_checks.check_users_apart, planted("Unable"), (TWO,), file)
     assert not found.passed
     assert re.search(r"devious\.py, line \d+, in encode: KeyError: 'no such'", found.note)
 
 
-def test_room_for_far_more_messages_is_said():
+def test_room_for_many_messages_is_stated():
     assert "whether fewer than 30 bits would do" in plugin_checks.check_bits(planted("ManyBits"), [TWO])
     assert plugin_checks.check_bits(planted("Sound"), [TWO]) == ""

@@ -25,7 +25,7 @@ class Slow(Local):
     sample_aggregate = ProtocolBase.sample_aggregate
 
 
-def test_a_right_formula_passes_with_every_seed_where_lies_are_rare(monkeypatch):
+def test_right_formula_passes_every_seed(monkeypatch):
     case = conformance.Case(Budget(6.0, 1e-2), Fixed(0), Frequency(2), "exact", (0, 1))
     monkeypatch.setattr(running, "MESSAGE_REPEATS", 300)
     for seed in range(0, 40, 3):  # of all 40, nine were rejected
@@ -52,7 +52,7 @@ def test_wrong_variances_are_contradicted():
     assert not np.any(contradicted(errors**2, np.array([1.0]), 0.1))
 
 
-def test_means_of_few_draws_are_within_their_error():
+def test_few_draws_have_valid_errors():
     """With the plain error of 30 draws, one mean in 40,000 fails; with Student's law, one in two million."""
     sample = np.random.default_rng(7).standard_normal((30, 400_000))
     mean, error = mean_and_error(sample)
@@ -74,7 +74,7 @@ class MostlyThree(Local):
         return Cost(messages_per_user=self.stated, bits_per_message=1)
 
 
-def test_what_users_hardly_ever_leave_out_is_no_wrong_cost(monkeypatch):
+def test_rarely_omitted_message_is_no_fault(monkeypatch):
     """If all users of a sample send three messages the error is 0, but a mean slightly below 3 is not rejected."""
     case = conformance.Case(Budget(1.0, 1e-2), Fixed(59), Frequency(2), "exact", (30, 30))
     for seed in (28, 110, 204, 368, *range(40)):
@@ -85,7 +85,7 @@ def test_what_users_hardly_ever_leave_out_is_no_wrong_cost(monkeypatch):
         conformance.check_cost(MostlyThree, [case])
 
 
-def test_the_least_p_value_of_all_columns_counts():
+def test_least_p_value_of_columns_counts():
     rng = np.random.default_rng(6)
     few = np.column_stack((rng.poisson(3, 90), rng.normal(0, 1, 90), np.ones(90), rng.normal(0, 1, 90)))
     many = np.column_stack((rng.poisson(2, 700), rng.normal(2, 1, 700), np.ones(700), rng.normal(0, 1, 700)))

@@ -9,7 +9,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.protocols.frequency.balls_into_bins import bin_dummy_rate, search_delta
 
 
-def test_what_is_searched_for_is_the_sum_of_its_definition():
+def test_search_delta_is_its_definition():
     n, rate, eps = 40, 0.3, 0.4
     wanted = sum(
         binom.pmf(b, n, rate) * binom.sf(math.ceil(math.exp(eps) * b - 1) - 1, n, rate) for b in range(n + 1)
@@ -17,7 +17,7 @@ def test_what_is_searched_for_is_the_sum_of_its_definition():
     assert search_delta(eps, n, rate) == pytest.approx(wanted, rel=1e-12)
 
 
-def test_fair_coins_of_all_are_the_most_there_is():
+def test_fair_coins_are_the_most():
     assert bin_dummy_rate(148, 1.0, 1e-6) <= 0.5
     with pytest.raises(Infeasible, match="147 users are too few"):
         bin_dummy_rate(147, 1.0, 1e-6)

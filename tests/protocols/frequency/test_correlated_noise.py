@@ -19,14 +19,14 @@ def pair_profile(noise):
     return CorrelatedNoise(1, 2, noise.eps_geometric, noise.shape, noise.decay).profile_for(1)
 
 
-def test_no_pairs_are_needed_where_delta_alone_hides_a_user():
+def test_sufficient_delta_needs_no_pairs():
     least = -math.expm1(-0.45)
     assert correlated_pair_noise(1.0, least * (1 + 1e-9)).shape == 0
     assert correlated_pair_noise(1.0, least * (1 - 1e-3)).shape > 0
     assert pair_profile(CounterNoise(0.45, 0.0, 1.0)).delta(1.0) == pytest.approx(least, rel=1e-10)
 
 
-def test_noise_that_is_too_wide_is_refused_with_a_reason():
+def test_too_wide_noise_is_refused():
     with pytest.raises(Infeasible, match=r"too wide: with 1e-05 of eps = 0\.01"):
         correlated_pair_noise(0.01, 1e-9, share=1e-5)
     with pytest.raises(ValueError, match="share"):

@@ -12,7 +12,7 @@ from shuffledp.protocols.frequency._count_shares import (
 @pytest.mark.parametrize(
     ("noise", "rate", "held"), [(0.0, 0.3, 7), (2.5, 1.0, 4), (1.7, 0.6, 0), (3.0, 0.1, 12)]
 )
-def test_it_is_the_variance_of_the_estimate(noise, rate, held):
+def test_variance_is_of_the_estimate(noise, rate, held):
     x = np.arange(held + 1)
     law = binom.pmf(x, held, rate)
     sampled = law @ (x / rate - held) ** 2  # the mean of x / rate is held

@@ -17,7 +17,7 @@ def calibrated(name, relation="replace_one", n=N, k=K, eps=1.0, delta=1e-8):
 
 
 @pytest.mark.parametrize("name", ["central_laplace", "central_gaussian", "skellam"])
-def test_of_two_values_one_count_is_released(name):
+def test_two_values_need_one_count(name):
     """Under replacement the second count is n minus the first, so that the error equals the error of a sum of bits."""
     where = Budget(1.0, 1e-8), Fixed(N - 1)
     bits = get("summation", name).calibrate(*where, Summation(1))

@@ -34,7 +34,7 @@ def sets(protocol):
 
 
 @pytest.mark.parametrize("protocol", SMALL, ids=NAMES)
-def test_sets_have_the_stated_share_and_overlap(protocol):
+def test_sets_have_stated_share_and_overlap(protocol):
     found = sets(protocol).astype(float)
     both = found.T @ found / protocol.alphabet_size
     assert_allclose(np.diag(both), protocol.share, rtol=1e-13)
@@ -47,7 +47,7 @@ def test_sets_have_the_stated_share_and_overlap(protocol):
 
 
 @pytest.mark.parametrize("protocol", SMALL, ids=NAMES)
-def test_transforms_count_as_the_incidence_matrix_does(protocol):
+def test_transforms_equal_incidence_matrix(protocol):
     points = np.random.default_rng(3).integers(0, protocol.alphabet_size, 500)
     favored = protocol.favors(points, np.arange(protocol.domain_size))
     expected = favored.sum(axis=0)
@@ -58,7 +58,7 @@ def test_transforms_count_as_the_incidence_matrix_does(protocol):
 
 
 @pytest.mark.parametrize("protocol", SMALL, ids=NAMES)
-def test_reports_have_the_law_of_the_design(protocol):
+def test_reports_have_law_of_design(protocol):
     """Every point of a value's set is e^1.3 times as likely as any other; 6 standard deviations."""
     value, draws = protocol.domain_size - 1, 20_000
     points = protocol.encode(Users(np.full(draws, value)), np.random.default_rng(7)).payload
@@ -69,7 +69,7 @@ def test_reports_have_the_law_of_the_design(protocol):
 
 
 @pytest.mark.parametrize("protocol", SMALL, ids=NAMES)
-def test_the_variance_is_that_of_all_reports(protocol):
+def test_variance_is_of_all_reports(protocol):
     """Enumeration of every user's report, for skewed data."""
     k = protocol.domain_size
     held = np.arange(1, k + 1) ** 2
@@ -91,7 +91,7 @@ def test_the_variance_is_that_of_all_reports(protocol):
     ("n", "eps_local", "eps", "bound", "truth"),
     [(2, 1.5, 0.5, 0.260408, 0.259919), (3, 2.0, 0.8, 0.297505, 0.277120)],
 )
-def test_the_blanket_of_the_fano_plane_is_above_the_truth(n, eps_local, eps, bound, truth):
+def test_fano_plane_blanket_exceeds_truth(n, eps_local, eps, bound, truth):
     """Specification: true delta over all inputs of the others, by enumeration of their reports."""
     plane = Pgr(n, 7, eps_local, 2)
     assert design_delta(n, eps_local, plane.share, plane.overlap, eps) == pytest.approx(bound, abs=6e-7)

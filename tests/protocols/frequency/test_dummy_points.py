@@ -28,7 +28,8 @@ def uniform_counts(n, k):
     return counts
 
 
-def test_theorem_on_the_error_of_pure_dump_is_exact_and_that_of_mix_dump_lacks_a_term():
+def test_dump_error_theorems():
+    """The theorem for pureDUMP is exact, and that for mixDUMP lacks a term."""
     n, k = 500_000, 500
     counts = uniform_counts(n, k)
     pure, mix = calibrated("pure_dump", n, k, 0.6), calibrated("mix_dump", n, k, 0.6)
@@ -48,7 +49,8 @@ def test_theorem_on_the_error_of_pure_dump_is_exact_and_that_of_mix_dump_lacks_a
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_printed_theorems_end_at_one_and_pure_budgets_are_refused(name):
+def test_printed_theorems_end_at_one(name):
+    """Budgets with delta = 0 are refused."""
     with pytest.raises(Infeasible, match="eps <= 1"):
         calibrated(name, 1000, 5, 1.2)
     assert calibrated(name, 1000, 5, 1.2, accounting="exact") is not None
@@ -57,7 +59,7 @@ def test_printed_theorems_end_at_one_and_pure_budgets_are_refused(name):
 
 
 @pytest.mark.parametrize("accounting", ["printed", "exact"])
-def test_reports_with_a_small_budget_need_no_dummies(accounting):
+def test_small_report_budget_needs_no_dummies(accounting):
     for eps, eps_local in ((0.5, 0.5), (3.0, 2.0)):
         protocol = calibrated("mix_dump", 100, 5, eps, 0.0, accounting=accounting, eps_local=eps_local)
         assert protocol.dummies_in_all == 0
@@ -84,7 +86,7 @@ def test_options_are_checked():
 
 @pytest.mark.parametrize(("name", "options"), [("mix_dump", {}), ("flexible_mix_dump", {"rate": 0.1})])
 @pytest.mark.parametrize("eps", [0.3, 1.0])
-def test_the_quick_bound_of_reports_among_dummies(name, options, eps):
+def test_quick_bound_is_close(name, options, eps):
     protocol = get("frequency", name).calibrate(
         Budget(0.5, 1e-6), Fixed(1_000), Frequency(30), accounting="exact", **options
     )

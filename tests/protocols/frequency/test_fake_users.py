@@ -43,7 +43,8 @@ def true_delta(eps: float, k: int, q: float, fakes: int, others: tuple[int, ...]
     return float(hockey_stick(logs[0], logs[1], eps))
 
 
-def test_other_rows_are_bounded_and_linked_bits_cost() -> None:
+def test_other_rows_are_bounded() -> None:
+    """The rows of other users are bounded, and bits that are linked cost privacy."""
     true = true_delta(0.5, 3, 0.25, 2, (2, 2))
     told, dropped = (fake_users_delta(0.5, 3, 2, 0.25, other_rows=rows) for rows in ("blanket", "dropped"))
     assert [round(x, 4) for x in (true, told, dropped)] == [0.1721, 0.2037, 0.2407]

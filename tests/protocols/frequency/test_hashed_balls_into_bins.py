@@ -28,7 +28,7 @@ def calibrated(n, k, eps=1.0, delta=1e-6, **options):
 
 
 @pytest.mark.parametrize("bins", [2, 7, 30])
-def test_a_message_counts_for_all_values_of_its_bin(bins):
+def test_message_counts_for_its_bin(bins):
     found = calibrated(50, 23, delta=0.1, bins=bins)
     rng = np.random.default_rng(5)
     sent = found.encode(Users(rng.integers(0, 23, 50)), rng).payload
@@ -40,7 +40,7 @@ def test_a_message_counts_for_all_values_of_its_bin(bins):
 
 
 @pytest.mark.parametrize("seed", [3, 4])
-def test_counts_of_few_values_have_the_joint_law(monkeypatch, seed):
+def test_few_value_counts_have_joint_law(monkeypatch, seed):
     """Values in one bin exclude each other; independent draws of the counts fail for every second seed."""
     monkeypatch.setattr(statistics, "SEED", seed)
     protocol = get("frequency", "hashed_balls_into_bins")
@@ -50,7 +50,8 @@ def test_counts_of_few_values_have_the_joint_law(monkeypatch, seed):
 
 
 @pytest.mark.parametrize(("k", "joint"), [(6, True), (40, False)])
-def test_correlations_are_those_of_the_hash_functions_or_declared_to_be_left_out(k, joint):
+def test_correlations_are_of_hash_functions(k, joint):
+    """Otherwise they are declared as omitted."""
     found = calibrated(400, k, delta=0.1, bins=3)
     assert found.joint_law == joint
     held = np.zeros(k, np.int64)
@@ -63,7 +64,7 @@ def test_correlations_are_those_of_the_hash_functions_or_declared_to_be_left_out
     assert np.allclose(drawn.mean(axis=0), own, rtol=5e-3)
 
 
-def test_the_first_users_send_one_dummy_more():
+def test_first_users_send_one_dummy_more():
     found = calibrated(50, 23, delta=0.1, bins=3)
     each, more = divmod(found.dummies_in_all, 50)
     assert more
@@ -115,7 +116,7 @@ def test_impossible_families_are_refused(wrong: tuple[int, int]) -> None:
         HashFamily(*wrong)
 
 
-def test_large_tables_give_way_to_a_contour_that_is_no_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contour_of_large_tables_is_upper(monkeypatch: pytest.MonkeyPatch) -> None:
     family = HashFamily(50, 21)
     table = dummies_in_bins(family, 0.5, 1e-6)
     exact = hashed_balls_delta(0.5, family, table)

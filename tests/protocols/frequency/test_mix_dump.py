@@ -24,7 +24,7 @@ DELTA = 1e-6
         (60, 2, 6.0, "exact"),
     ],
 )
-def test_no_other_budget_of_a_grid_is_much_better(n: int, k: int, eps: float, accounting: str) -> None:
+def test_no_other_budget_is_much_better(n: int, k: int, eps: float, accounting: str) -> None:
     plan = best_mix_plan(n, k, eps, DELTA, accounting=accounting)
     assert plan[1] == mix_dummy_count(n, k, eps, DELTA, plan[0], accounting=accounting)
     found = dump_mse(n, k, plan[1], eps_local=plan[0])
@@ -33,7 +33,8 @@ def test_no_other_budget_of_a_grid_is_much_better(n: int, k: int, eps: float, ac
         assert found < 1.002 * dump_mse(n, k, count, eps_local=eps_local)
 
 
-def test_the_protocol_takes_the_plan_and_keeps_the_papers_budget_by_default() -> None:
+def test_best_plan_is_an_option() -> None:
+    """By default, the protocol has the budget of the paper."""
     protocol = get("frequency", "mix_dump")
     best, usual = (
         protocol.calibrate(Budget(1.0, DELTA), Fixed(9_999), Frequency(50), accounting="exact", **options)

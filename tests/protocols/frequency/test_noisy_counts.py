@@ -18,7 +18,7 @@ def calibrated(name, eps=1.0, delta=1e-6, n=N, k=K, **options):
 # -- dummies of the users ------------------------------------------------------------------------------------------
 
 
-def test_the_search_says_where_it_finds_too_few():
+def test_search_labels_too_few_users_violated():
     for n, label in ((5_000, "violated"), (10**5, "upper")):
         protocol = calibrated("balls_into_bins", 0.2, 1e-8, n, 3, accounting="printed", search=True)
         assert protocol.guarantee == label
@@ -26,7 +26,7 @@ def test_the_search_says_where_it_finds_too_few():
         assert (protocol.privacy_profile().delta(0.2) > 1e-8) == (label == "violated")
 
 
-def test_users_who_may_collude_are_replaced_by_others():
+def test_colluding_users_are_replaced():
     alone, more = (calibrated("designated_coins", n=2_000, k=3, colluding=t) for t in (0, 10))
     assert more.designated == alone.designated + 10
     assert (alone.guarantee, more.guarantee) == ("exact", "upper")
@@ -37,7 +37,7 @@ def test_users_who_may_collude_are_replaced_by_others():
         calibrated("designated_coins", n=2_000, k=3, colluding=-1)
 
 
-def test_only_the_first_users_of_the_list_add_coins():
+def test_only_first_users_add_coins():
     protocol = calibrated("designated_coins", n=2_000, k=3)
     rng = np.random.default_rng(4)
     first, rest = (protocol.encode(Users(np.zeros(1_000, int), offset=at), rng) for at in (0, 1_000))

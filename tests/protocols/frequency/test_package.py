@@ -34,7 +34,7 @@ def rng(seed=0):
     return np.random.default_rng([2009, 13738, seed])
 
 
-def test_an_error_that_takes_gigabytes_is_refused():
+def test_error_beyond_memory_is_refused():
     many = PublicCoin(n_users=100, domain_size=10**7, rows=28, rate=0.1)
     who = Participants.from_counts(np.full((1, 10**7), 0) + np.eye(1, 10**7, dtype=int) * 100)
     with pytest.raises(
@@ -94,7 +94,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize("protocol", SMALL, ids=lambda p: f"{p.name}-{p.domain_size}")
-def test_the_fast_law_has_the_means_and_covariances_of_the_messages(protocol):
+def test_fast_law_has_message_moments(protocol):
     k = protocol.domain_size
     counts = np.bincount(np.minimum(np.arange(protocol.n_users) // 3, k - 1), minlength=k)
     slow = by_messages(protocol, counts, 2000)
@@ -107,7 +107,7 @@ def test_the_fast_law_has_the_means_and_covariances_of_the_messages(protocol):
 
 
 @pytest.mark.parametrize("rows, columns", [(1, 3), (2, 3), (3, 2), (3, 3)])
-def test_the_law_of_kernels_equals_the_enumeration_of_all_matrices(rows, columns):
+def test_kernel_law_equals_enumeration(rows, columns):
     matrices = np.array(list(itertools.product(range(2**columns), repeat=rows)))
     bases, dimensions = kernel_bases(matrices, columns)
     assert_allclose(np.bincount(dimensions, minlength=columns + 1) / len(matrices), kernel_law(rows, columns))
@@ -140,7 +140,7 @@ def test_neighbouring_seeds_give_unrelated_hashes():
     "delta, share, together",
     [(0.3, 0.1, False), (0.1174, 0.75, False), (0.06, 0.75, True), (0.3, 0.75, True)],
 )
-def test_correlated_noise_of_few_pairs_or_none_conforms(delta, share, together):
+def test_correlated_noise_of_few_pairs_conforms(delta, share, together):
     options = (("share", share), ("together", together))
     case = Case(Budget(0.5, delta), Fixed(29), Frequency(3), "exact", (20, 0, 10), options)
     protocol = case.calibrate(CorrelatedNoise)
@@ -161,7 +161,7 @@ def test_wrong_options_and_values_are_rejected():
         calibrated("public_coin", 2**31 + 1, 50, 1.0)
 
 
-def test_own_messages_are_told_apart_from_extra_ones():
+def test_own_and_extra_messages_differ():
     assert calibrated("truncation", 500_000, 50, 1.0).cost().extra_messages == pytest.approx(49.696, abs=1e-3)
     public = calibrated("public_coin", 500_000, 50, 1.0)
     assert public.cost().own_messages == 10
@@ -173,7 +173,7 @@ def test_own_messages_are_told_apart_from_extra_ones():
 # -- squared errors of biased estimates, in the interface and in the runner ----------------------------------------
 
 
-def test_the_squared_error_is_the_variance_unless_biased():
+def test_squared_error_is_variance_unless_biased():
     counts = Participants.from_counts(np.array([20, 15, 5, 0]))
     unbiased = Solh(40, 4, 1.5, 3)
     assert np.array_equal(unbiased.expected_squared_error(counts), unbiased.expected_variance(counts))
@@ -221,7 +221,7 @@ def expected_rows(tmp_path, **changes):
 
 
 @pytest.mark.parametrize("name", ["truncation", "public_coin"])
-def test_the_runner_states_the_squared_error_of_a_biased_protocol(tmp_path, name):
+def test_runner_states_biased_squared_error(tmp_path, name):
     budget = {"eps": 0.5, "delta": 1.0e-5} if name == "truncation" else {"eps": 1.0, "delta": 1.0e-2}
     expected, simulated = expected_rows(tmp_path, method=name, protocol=name, budget=budget)
     assert set(expected.index) == {"mse", "sse"}  # absolute errors are not normal around the truth
@@ -229,7 +229,7 @@ def test_the_runner_states_the_squared_error_of_a_biased_protocol(tmp_path, name
     assert abs(simulated.mean()["mse"] - expected["mse"]) < 5 * simulated.std()["mse"] / math.sqrt(400)
 
 
-def test_the_runner_says_nothing_where_a_biased_error_is_unknown(tmp_path):
+def test_runner_omits_unknown_biased_errors(tmp_path):
     task = {"kind": "frequency", "domain_size": 4, "truth": "population", "metrics": ["mse"]}
     assert expected_rows(tmp_path, task=task)[0].empty
     assert expected_rows(tmp_path, data={"name": "uniform", "records": 2501})[0].empty  # fractions of users

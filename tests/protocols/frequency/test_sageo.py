@@ -49,7 +49,7 @@ def test_bad_input_is_refused(arguments, message):
 
 
 @pytest.mark.parametrize(("n", "eps", "beta"), [(3, 20.0, None), (3, 12.0, 0.9999), (1000, 2.0, None)])
-def test_the_law_that_is_drawn_has_the_delta_of_the_profile(n, eps, beta):
+def test_drawn_law_has_delta_of_profile(n, eps, beta):
     """Rounding probabilities of 1e-5 to 2^-53 of 1 once made delta ten times as large at eps = 20."""
     noise = sageo_dummies(n, 3, eps, 1e-12, beta=beta)
     with mpmath.workdps(40):

@@ -37,7 +37,7 @@ def calibrated(name, eps=1.0, delta=1e-3, population=TWENTY, **options):
 
 @pytest.mark.parametrize("order", [2, 7, 2**24, 2**62 - 57])
 @pytest.mark.parametrize("count", [1, 2, 40])
-def test_shares_add_up_to_what_was_split(order, count):
+def test_shares_add_up(order, count):
     values = rng().integers(-(2**61), 2**61, size=50)
     parts = shares.split(values, count, order, rng(1))
     assert parts.shape == (50, count)
@@ -69,7 +69,7 @@ def test_real_values_are_rounded_without_bias():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_without_noise_the_estimate_is_the_truth(name, monkeypatch):
+def test_noiseless_estimate_is_the_truth(name, monkeypatch):
     protocol = calibrated(name)
     monkeypatch.setattr(type(protocol), "user_noise", lambda self, users, rng: np.zeros(users, np.int64))
     for ones in (0, 7, 20):
@@ -139,7 +139,7 @@ def brute_delta(pmf_of, shift, eps):
     ("sigma", "shift", "eps"),
     [(25.0, 3, 0.3), (40.0, 1, 0.01), (40.0, 8, 0.8), (90.0, 9, 0.4), (30.0, 20, 3.0)],
 )
-def test_two_ways_to_the_delta_of_gaussian_sums(sigma, shift, eps):
+def test_gaussian_deltas_agree_both_ways(sigma, shift, eps):
     x = np.arange(-math.ceil(39 * sigma), math.ceil(39 * sigma) + 1)
     weights = np.exp(-(x**2) / (2 * sigma**2))
     want = brute_delta(weights / weights.sum(), shift, eps)
@@ -148,7 +148,7 @@ def test_two_ways_to_the_delta_of_gaussian_sums(sigma, shift, eps):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_total_delta_is_within_the_budget_and_not_far_below(name):
+def test_total_delta_is_near_the_budget(name):
     for eps in (0.01, 0.5):
         for accounting in get("frequency", name).accountings:
             protocol = calibrated(name, eps, 1e-5, ADULT, accounting=accounting)
@@ -166,7 +166,7 @@ def test_total_delta_is_within_the_budget_and_not_far_below(name):
     ],
     ids=str,
 )
-def test_options_keep_the_two_levels_in_one_law(name, options):
+def test_options_keep_one_law_for_levels(name, options):
     found = get("frequency", name)
     case = conformance.Case(
         Budget(1.0, 1e-3), Fixed(19), BITS, found.accountings[0], (15, 5), tuple(options.items())
@@ -176,7 +176,7 @@ def test_options_keep_the_two_levels_in_one_law(name, options):
 
 
 @pytest.mark.parametrize(("name", "eps"), [("multi_union", 1e-10), ("multi_expected", 1e-9)])
-def test_noise_beyond_what_is_sampled_is_infeasible(name, eps):
+def test_noise_beyond_sampling_is_infeasible(name, eps):
     with pytest.raises(Infeasible, match="eps is too small"):
         calibrated(name, eps, 1e-5, ADULT)
 
@@ -199,7 +199,7 @@ def summed_delta(n, tau, eps, shift):
 
 
 @pytest.mark.parametrize("law", [Fixed(0), Fixed(1), Fixed(7), Binomial(9, 0.5)], ids=repr)
-def test_calibrated_integer_noise_meets_its_delta_where_its_normal_limit_does_not(law):
+def test_integer_noise_meets_its_delta(law):
     """With tau from a normal law alone, MULTI-EXPECTED has up to 1.8 times its delta."""
     window, estimated = law.window(), []
     for eps, delta in ((0.2, 1e-6), (1.0, 1e-3), (1.0, 1e-6), (4.0, 0.1), (8.0, 1e-3)):

@@ -44,7 +44,7 @@ def test_rates_are_those_of_all_subsets(k: int, d: int) -> None:
 
 
 @pytest.mark.parametrize(("k", "d"), [(4, 2), (5, 3), (6, 1)])
-def test_the_blanket_is_that_of_the_accountant(k: int, d: int) -> None:
+def test_blanket_is_that_of_accountant(k: int, d: int) -> None:
     """The accountant adds losses on a fine grid, for any randomizer."""
     for n, eps in [(2, 0.4), (60, 0.5)]:
         got = subset_delta(eps, n, SubsetReport(k, d, 1.5))
@@ -52,7 +52,7 @@ def test_the_blanket_is_that_of_the_accountant(k: int, d: int) -> None:
         assert_allclose(got, want, rtol=2e-3)
 
 
-def test_single_values_are_best_unless_there_are_very_many() -> None:
+def test_single_values_are_usually_best() -> None:
     few = subset_report(10**5, 100, 1.0, 1e-8)
     assert few.size == 1
     assert few.eps_local == blanket_local_budget(10**5, 100, 1.0, 1e-8)
@@ -75,7 +75,7 @@ def test_single_values_are_best_unless_there_are_very_many() -> None:
         (10_000, 78, 894.41, 1_537.4),
     ],
 )
-def test_errors_of_the_specification_and_the_best_for_a_frequent_value(k, size, mse, heavy) -> None:
+def test_specified_errors_and_best_frequent_size(k, size, mse, heavy) -> None:
     report = subset_report(10**5, k, 1.0, 1e-8, size=size)
     found = [report.error(10**5, target) * 1e10 for target in ("average", "frequent")]
     assert_allclose(found, [mse, heavy], rtol=5e-5)

@@ -16,7 +16,7 @@ def calibrated(name, n, k, eps, accounting="exact", delta=1e-6, **options):
     )
 
 
-def test_fake_users_send_rows_without_a_value():
+def test_fake_users_send_empty_rows():
     found = calibrated("fake_users", 40, 3, 8.0, delta=0.3, kappa=2)
     rows = found.encode(Users(np.array([2] * 40)), np.random.default_rng(1)).payload
     assert rows.shape == (120, 3)

@@ -10,7 +10,7 @@ from shuffledp.protocols.frequency.unary_rows import row_rates
 
 @pytest.mark.parametrize("form", ["best", "symmetric", "optimized"])
 @pytest.mark.parametrize("bound", ["blanket", "clones"])
-def test_a_row_alone_keeps_a_budget_as_small_as_rounding(form, bound):
+def test_single_row_keeps_tiny_budget(form, bound):
     """The two bits of a lone row lose ``p (1 - q) - e^eps q (1 - p)``; rates are rounded by about delta."""
     delta = 1e-15
     with mpmath.workdps(50):

@@ -31,7 +31,7 @@ def segmented(first=FIRST, accounting="printed", budget=BUDGET, **options):
 
 
 @pytest.mark.parametrize("accounting", ["printed", "corrected", "exact"])
-def test_budgets_of_both_rounds_add_up_at_every_level(accounting):
+def test_budgets_of_rounds_add_up(accounting):
     protocol = segmented(accounting=accounting, blankets=1.0)
     numbers = protocol.parameters()
     for level, eps in enumerate(BUDGET.levels, 1):
@@ -44,7 +44,8 @@ def test_budgets_of_both_rounds_add_up_at_every_level(accounting):
     assert numbers["messages_first"] == protocol.announcing.cost().messages_per_user
 
 
-def test_the_announcement_uses_the_accounting_of_the_data_where_it_is_offered():
+def test_announcement_has_accounting_of_data():
+    """The protocol of the announcement must offer this accounting."""
     dummies = {
         a: segmented(accounting=a, blankets=1.0).announcing.dummies_in_all for a in ("printed", "exact")
     }
@@ -72,7 +73,7 @@ def test_estimates_use_the_noisy_histogram():
     assert abs(np.mean(factor * known / reports) - 1) < 5 * least / math.sqrt(400)
 
 
-def test_what_the_server_makes_of_noisy_shares():
+def test_noisy_shares_become_level_sizes():
     shares = np.array([[-0.1, 0.5, 0.6], [0.25, 0.5, 0.25], [0.0, 0.0, 0.0]])
     found = settled(shares, np.array([1000.0, 1001.0, 30.0]))
     assert np.array_equal(found.sum(axis=1), [1000, 1001, 30])
@@ -102,7 +103,7 @@ def dealt(repeats, rng):
         ("printed", {"eps": 0.1}, {"objective": "bound"}, 100),
     ],
 )
-def test_the_expected_error_counts_what_is_announced_wrongly(accounting, first, how, repeats):
+def test_expected_error_includes_announcement_noise(accounting, first, how, repeats):
     protocol = segmented({**FIRST, **first}, accounting, **how)
     rng = np.random.default_rng(8)
     who = dealt(repeats, rng)
@@ -115,7 +116,7 @@ def test_the_expected_error_counts_what_is_announced_wrongly(accounting, first, 
     assert expected >= exact.expectation("squared_error", who)[0].sum() * (1 - 1e-12)
 
 
-def test_the_error_is_expected_over_items_and_averages_the_same_announcements_every_time():
+def test_error_averages_the_same_announcements():
     protocol = segmented(blankets=0.1)
     who = WHO(2)
     expected = protocol.expectation("squared_error", who)
@@ -127,7 +128,7 @@ def test_the_error_is_expected_over_items_and_averages_the_same_announcements_ev
     )  # given the users of each level: not a sum of such terms
 
 
-def test_checks_of_a_protocol_with_a_private_announcement():
+def test_private_announcement_passes_checks():
     """All checks except the check of the mean apply, because the noisy number of reports is in the denominator."""
     found = get("sets", "segmented")
     case = conformance.Case(
@@ -140,7 +141,7 @@ def test_checks_of_a_protocol_with_a_private_announcement():
             check(found, [case])
 
 
-def test_what_leaves_nothing_for_the_data_is_refused():
+def test_round_without_data_budget_is_refused():
     with pytest.raises(Infeasible, match="first_round must have eps below 1 "):
         segmented({**FIRST, "eps": 1.0})
     with pytest.raises(Infeasible, match="first_round must have eps below"):
@@ -153,7 +154,7 @@ def test_what_leaves_nothing_for_the_data_is_refused():
         segmented({**FIRST, "protocol": "pure_dum"})
 
 
-def test_the_runner_expects_what_the_announced_levels_say():
+def test_runner_expects_announced_levels():
     """Expected and simulated errors agree for an uneven split, which the search uses."""
     experiment = shipped_settings("paper").papers["segmented"].experiments["uniform"]
     job = experiment.job("segmented_best", 7)

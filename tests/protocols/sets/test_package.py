@@ -80,7 +80,7 @@ def test_subsets_follow_their_definition(d, s, k):
     assert_follows(drawn, law)
 
 
-def test_the_fast_law_of_the_subset_mechanism_keeps_repeats_apart():
+def test_fast_law_keeps_repeats_apart():
     """Two repeats have different users; the counts of each repeat follow from its users' sets."""
     mechanism = get("sets", "subset_local").calibrate(Budget(50.0, 0.0), Fixed(3), Sets(5, 1, 1))
     values = [np.full((4, 1), 2), np.full((7, 1), 4)]
@@ -96,7 +96,7 @@ def test_the_fast_law_of_the_subset_mechanism_keeps_repeats_apart():
 # -- simulation against expectation -------------------------------------------------------------------------------
 
 
-def test_levels_that_depend_on_the_data_bias_the_estimate():
+def test_data_dependent_levels_bias_estimates():
     """SEG-N6.4.6: an item that only the most private users hold, 5 % of all, is underestimated."""
     n, d = 5_000, 17
     sizes = np.array([[1_250.0, 2_500.0, 1_250.0]])
@@ -124,7 +124,8 @@ def test_padding_is_not_estimated(name):
 
 
 @pytest.mark.parametrize("name", available("sets"))
-def test_where_everybody_holds_all_items_there_is_no_error_or_a_reason(name):
+def test_full_sets_have_no_error(name):
+    """Two protocols refuse a set of the whole domain, with a reason."""
     protocol = get("sets", name)
     task, kind = Sets(4, 4), protocol.accountings[-1]
     if name.startswith("subset_"):
@@ -138,7 +139,7 @@ def test_where_everybody_holds_all_items_there_is_no_error_or_a_reason(name):
 
 
 @pytest.mark.parametrize("name", [n for n in available("sets") if get("sets", n).multi_level])
-def test_levels_must_be_known_and_as_many_as_the_budget_has(name):
+def test_levels_must_match_the_budget(name):
     found, budget, task = get("sets", name), Budget((1.0, 2.0), 1e-3), Sets(5, 2, 2)
     with pytest.raises(ValueError, match="one eps per privacy level"):
         found.calibrate(Budget((1.0, 2.0, 3.0), 1e-3), Fixed(59), task)
@@ -155,7 +156,7 @@ def test_levels_must_be_known_and_as_many_as_the_budget_has(name):
     assert len(uneven.encode(users, np.random.default_rng(0))) > 0
 
 
-def test_subsets_of_many_users_are_counted_in_blocks(monkeypatch):
+def test_many_subsets_are_counted_in_blocks(monkeypatch):
     protocol = get("sets", "subset_local").calibrate(Budget(2.0, 1e-6), Fixed(39), Sets(6, 2))
     sets = np.tile([[0, 1], [0, 3], [4, 2], [5, 1]], (10, 1))
     counts = np.bincount(sets.ravel(), minlength=6)[None, None]

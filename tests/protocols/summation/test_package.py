@@ -39,7 +39,7 @@ def rmse(protocol, task):
 # -- section 4.1 and Figure 1 ---------------------------------------------------------------------------------------
 
 
-def test_rappor_refuses_a_lone_user_and_calibrations_of_another_accounting():
+def test_rappor_refuses_lone_users_and_calibrations():
     """For one user with two values, delta was once 0.19 at a budget of 0.05."""
     for accounting in ("printed", "exact"):
         with pytest.raises(Infeasible, match="At least one other user"):
@@ -58,7 +58,8 @@ def test_rappor_refuses_a_lone_user_and_calibrations_of_another_accounting():
 
 
 @pytest.mark.parametrize("size", [1, 20])
-def test_messages_error_and_certificate_of_coarse_noise(size):
+def test_coarse_noise_has_stated_numbers(size):
+    """The numbers are messages, error and certificate."""
     protocol = get("summation", "coarse_correlated_sum").calibrate(
         Budget(1.0, 1e-6), Fixed(10**6 - 1), Summation(size), accounting="exact"
     )
@@ -89,7 +90,7 @@ def test_messages_error_and_certificate_of_coarse_noise(size):
             profile.delta(0.5)
 
 
-def test_noise_with_jumps_is_an_option_of_all_sums():
+def test_jumps_are_option_of_all_sums():
     for name, task in (
         ("correlated_sum", Summation(1)),
         ("real_sum", Summation(4, real=True)),
@@ -108,7 +109,7 @@ def test_noise_with_jumps_is_an_option_of_all_sums():
 # -- section 3 ------------------------------------------------------------------------------------------------------
 
 
-def test_several_sums_have_half_of_the_budget_each():
+def test_several_sums_have_half_the_budget():
     task = Summation(3, coordinates=4)
     protocol = calibrated("sparse_sum", 1000, task, accounting="exact", atoms="star")
     assert (protocol.design.eps, protocol.design.delta) == (0.5, 5e-7)
@@ -128,7 +129,7 @@ def test_several_sums_have_half_of_the_budget_each():
 
 
 @pytest.mark.parametrize("group", ["wide", "figure"])
-def test_sums_wrap_around_only_in_the_group_of_the_figure(group):
+def test_sums_wrap_in_the_figures_group(group):
     protocol = calibrated("split_and_mix", 100, 3, group=group)
     for holders, total in (((0, 0, 0, 100), 300), ((100, 0, 0, 0), 0)):
         estimate = protocol.simulate(SameNumbers(Summation(3), holders)(400), np.random.default_rng(2))
@@ -137,14 +138,14 @@ def test_sums_wrap_around_only_in_the_group_of_the_figure(group):
         assert np.all(np.minimum(off, protocol.group_order - off) < 60)
 
 
-def test_error_in_the_group_of_the_figure_is_known_for_the_planned_users_alone():
+def test_wrapped_error_needs_planned_users():
     protocol = calibrated("split_and_mix", 100, 3, group="figure")
     fewer = SameNumbers(Summation(3), (40, 30, 10, 10))(1)
     assert protocol.expected_variance(fewer) is protocol.expected_squared_error(fewer) is None
     assert calibrated("split_and_mix", 100, 3).expected_variance(fewer) is not None
 
 
-def test_every_class_decodes_to_the_member_nearest_to_the_middle():
+def test_classes_decode_near_the_middle():
     for order in (9, 10):
         protocol = get("summation", "split_and_mix")(3, Numbers(2, False, 1), 1.0, 2, order, "figure")
         sums = protocol.estimate(np.arange(order)[:, None], Public(np.full(order, 3)))
@@ -219,14 +220,14 @@ def test_protocols_conform_with_other_options(name, options, monkeypatch):
 
 
 @pytest.mark.parametrize(("size", "levels"), [(1, 1), (1, 4), (12, 5), (12, 8), (12, 24), (7, 3), (30, 1)])
-def test_the_mean_error_over_all_numbers_is_that_of_every_number(size, levels):
+def test_mean_error_is_over_all_numbers(size, levels):
     numbers = Numbers(size, real=True, coordinates=1)
     for rate in (0.0, 0.3, 0.9):
         want = np.mean(level_variances(numbers, levels, rate))
         assert spread_error(numbers, levels, rate) == pytest.approx(want, rel=1e-12)
 
 
-def test_more_levels_than_noise_is_designed_for_are_infeasible():
+def test_too_many_levels_are_infeasible():
     for name, task, users in (
         ("correlated_sum", Summation(4000), 100),
         ("real_sum", Summation(10, real=True), 30_000_000),
@@ -246,7 +247,7 @@ def test_more_levels_than_noise_is_designed_for_are_infeasible():
                 protocol.calibrate(*setting, accounting=accounting)
 
 
-def test_noise_that_is_too_wide_to_be_drawn_is_infeasible():
+def test_too_wide_noise_is_infeasible():
     # It was calibrated, and drawing it raised an error.
     with pytest.raises(Infeasible, match=r"Noise of variance 1\.07e\+09 is beyond 1e\+09"):
         get("summation", "skellam").calibrate(Budget(1.0, 1e-10), Fixed(999_999), Summation(10_000))

@@ -46,7 +46,7 @@ def vectors(n, task=SMALL, seed=1):
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2"])
-def test_clipping_shortens_long_vectors_and_no_others(norm):
+def test_clipping_shortens_only_long_vectors(norm):
     task = Vectors(3, 5.0, norm)
     raw = np.array([[3.0, -4.0, 12.0], [1.0, 1.0, -1.0], [0.0, 0.0, 0.0], [1e100, 1e100, 1e100]])
     got = clipped(raw, task)
@@ -57,7 +57,7 @@ def test_clipping_shortens_long_vectors_and_no_others(norm):
 
 
 @pytest.mark.parametrize("reports", [1, 2, 37])
-def test_noise_of_sums_is_that_of_added_reports(reports):
+def test_noise_of_sums_adds_reports(reports):
     response = LaplaceResponse(Vectors(1, 5.0), 2.0)
     rng = np.random.default_rng(reports)
     fast = response.noise_of_sums(np.full(20_000, reports), rng)[:, 0]
@@ -66,7 +66,7 @@ def test_noise_of_sums_is_that_of_added_reports(reports):
     assert fast.var() == pytest.approx(reports * response.variance, rel=0.1)
 
 
-def test_vectors_of_another_dimension_or_norm_are_refused():
+def test_other_dimensions_or_norms_are_refused():
     with pytest.raises(ValueError, match=r"shape \(n, 3\), got \(4, 2\)"):
         clipped(np.zeros((4, 2)), SMALL)
     protocol = calibrated("amplified", 0.5, task=SMALL)
@@ -80,7 +80,7 @@ def test_vectors_of_another_dimension_or_norm_are_refused():
 # -- schedules are those of frequencies ----------------------------------------------------------------------------
 
 
-def test_dummies_are_reports_of_the_zero_vector():
+def test_dummies_are_reports_of_zero():
     protocol = calibrated("adaptive", 0.5, task=SMALL, dummies=40)
     public = Public(np.array([11]))
     sent = protocol.dummies(public, np.random.default_rng(0))
@@ -95,7 +95,7 @@ def test_dummies_are_reports_of_the_zero_vector():
 # -- closed forms --------------------------------------------------------------------------------------------------
 
 
-def test_expected_error_of_random_checkin_counts_noise_and_sampling():
+def test_checkin_error_includes_noise_and_sampling():
     protocol = calibrated("random_checkin", 0.05, 0.01)
     n = np.array([300, 600])
     inverse, inverse_square = inverse_filled(n, protocol.slots)
@@ -110,7 +110,7 @@ def test_expected_error_of_random_checkin_counts_noise_and_sampling():
 # -- messages against the fast law ---------------------------------------------------------------------------------
 
 
-def test_random_checkin_without_a_shortcut_reads_the_users_in_chunks():
+def test_checkin_without_shortcut_reads_chunks():
     raw, held = vectors(12)
     whole = held(2)
 
@@ -139,7 +139,7 @@ def unit_reports(d=4, n=10**4, clip=2.0, **options):
 
 
 @pytest.mark.parametrize(("d", "cap_mass"), [(2, 0.3), (4, 0.1), (1000, 0.01)])
-def test_reports_are_uniform_in_caps_of_their_mass(d, cap_mass):
+def test_reports_are_uniform_in_caps(d, cap_mass):
     protocol = unit_reports(d, cap_mass=cap_mass)
     draws = 20_000 if d < 10 else 1000
     direction = np.random.default_rng(1).standard_normal(d)
@@ -158,7 +158,7 @@ def test_reports_are_uniform_in_caps_of_their_mass(d, cap_mass):
     assert ks_2samp(inner[inside], other[other >= protocol.report.height]).pvalue > 1e-4
 
 
-def test_unit_vectors_have_the_error_of_the_closed_form():
+def test_unit_vectors_have_closed_form_error():
     protocol = unit_reports(10, clip=1.0)
     raw = np.random.default_rng(5).standard_normal((7, 10))
     raw *= 3 / np.linalg.norm(raw, axis=1, keepdims=True)  # clipped to unit norm

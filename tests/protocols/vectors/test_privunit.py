@@ -40,7 +40,7 @@ def two_level_delta(eps, n, c, eps_local, overlap):
 @pytest.mark.parametrize(
     ("n", "c", "eps_local", "eps"), [(3, 0.3, 2.0, 0.5), (5, 0.11, 3.0, 0.8), (4, 0.5, 1.5, 0.3)]
 )
-def test_opposite_directions_are_the_pair_of_a_real_number_of_values(n, c, eps_local, eps):
+def test_opposite_directions_are_the_pair(n, c, eps_local, eps):
     found = favored_blanket_delta(eps, n, 1 / c, eps_local)
     assert found == pytest.approx(two_level_delta(eps, n, c, eps_local, 0.0), rel=1e-11)
     for part in (0.25, 0.9):
