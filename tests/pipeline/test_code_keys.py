@@ -61,7 +61,7 @@ def test_every_script_has_a_key() -> None:
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_every_module_that_a_job_reaches_is_in_its_key(script: str, imports: grimp.ImportGraph) -> None:
+def test_key_covers_every_reached_module(script: str, imports: grimp.ImportGraph) -> None:
     key = SCRIPTS[script]
     start = imported_by(ROOT / f"workflow/scripts/{script}.py") & imports.modules
     assert start
@@ -102,9 +102,7 @@ def users_folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", USERS_FILES)
-def test_an_edit_of_a_users_file_changes_the_key_of_a_class_that_reaches_it(
-    users_folder: Path, name: str
-) -> None:
+def test_edited_user_file_changes_its_key(users_folder: Path, name: str) -> None:
     keys = CodeKeys(users_folder, users_folder / "store.json")
     before = keys.keys("mine/two_coins.py")
     (users_folder / name).write_text(USERS_FILES[name] + "\nmore = 1\n")
@@ -122,9 +120,7 @@ def test_an_edit_of_a_users_file_changes_the_key_of_a_class_that_reaches_it(
         ("'text'", "'Text'", False),
     ],
 )
-def test_comments_docstrings_and_layout_are_not_in_a_key(
-    tmp_path: Path, old: str, new: str, same: bool
-) -> None:
+def test_keys_ignore_comments_and_layout(tmp_path: Path, old: str, new: str, same: bool) -> None:
     source = '"""Say."""\nx = 1  # one\ndef f():\n    return \'text\'\n'
     assert old in source
     keys = CodeKeys(tmp_path, tmp_path / "store.json")
@@ -134,9 +130,7 @@ def test_comments_docstrings_and_layout_are_not_in_a_key(
     assert (keys.keys("a.py") == before) is same
 
 
-def test_planned_code_is_compared_whenever_a_file_has_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changed_files_are_compared_with_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "a.py"
     file.write_text("x = 1\n")
@@ -153,9 +147,7 @@ def test_planned_code_is_compared_whenever_a_file_has_changed(
     code.check()
 
 
-def test_an_edit_of_an_installed_package_changes_the_key_of_its_protocols(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_edited_package_changes_its_protocols_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "odd_protocols").mkdir()
     (tmp_path / "odd_protocols-1.dist-info").mkdir()
     (tmp_path / "odd_protocols-1.dist-info/METADATA").write_text(

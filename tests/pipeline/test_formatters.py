@@ -59,7 +59,7 @@ def test_equal_ends_are_one_number():
     ]
 
 
-def test_a_bound_is_rounded_to_its_side():
+def test_bound_is_rounded_to_its_side():
     assert (rounded_down([1.239, 5]), rounded_up([1, 5.001])) == ("1.23", "5.01")
 
 

@@ -28,7 +28,7 @@ def _publish_without_a_run(monkeypatch):
     storage.ask_before_publishing(lambda: None)
 
 
-def test_a_failing_job_logs_the_traceback_prints_one_line_and_exits_1(tmp_path, capsys):
+def test_failing_job_logs_and_exits_1(tmp_path, capsys):
     log = tmp_path / "logs/sub/job.log"
     with pytest.raises(SystemExit) as caught, jobs.job(str(log)):
         raise ValueError("50% of it is wrong")
@@ -38,7 +38,8 @@ def test_a_failing_job_logs_the_traceback_prints_one_line_and_exits_1(tmp_path, 
     assert "\nValueError: 50% of it is wrong\n" in log.read_text()
 
 
-def test_progress_goes_to_the_log_and_the_terminal_and_a_later_job_starts_anew(tmp_path, capsys):
+def test_progress_reaches_log_and_terminal(tmp_path, capsys):
+    """A later job begins a new log."""
     for number in (1, 2):
         with jobs.job(str(tmp_path / "job.log")):
             logging.getLogger("shuffledp.anything").info("step %d", number)
@@ -49,7 +50,7 @@ def test_progress_goes_to_the_log_and_the_terminal_and_a_later_job_starts_anew(t
     assert capsys.readouterr().err == "step 1\nstep 2\n"
 
 
-def test_warnings_go_to_the_log_while_the_job_runs_and_are_warnings_again_afterwards(tmp_path):
+def test_warnings_reach_log_only_during_job(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         with jobs.job(str(tmp_path / "job.log")):
@@ -88,7 +89,7 @@ def run_script(name, inputs, outputs, params, folder):
     runpy.run_path(str(SCRIPTS / name), init_globals={"snakemake": given}, run_name="__main__")
 
 
-def test_a_job_in_an_empty_folder_with_its_declared_inputs_alone_gives_the_same_bytes(project, monkeypatch):
+def test_job_needs_only_declared_inputs(project, monkeypatch):
     project.write("mine/visits.csv", "color\n" + "red\nblue\nred\ngreen\n" * 500)
     project.write("config/own/visits.yaml", OWN)
     project.write("workflow/report/visits/error.rst", "What to see.\n")
@@ -135,7 +136,7 @@ def test_a_job_in_an_empty_folder_with_its_declared_inputs_alone_gives_the_same_
             assert (folder / path).read_bytes() == path.read_bytes(), path
 
 
-def test_a_job_that_ends_does_not_search_its_imports_for_garbage(tmp_path):
+def test_ending_job_collects_no_garbage(tmp_path):
     program = (
         "import atexit, gc, sys\n"
         "atexit.register(lambda: print(gc.get_freeze_count()))\n"  # called last
@@ -172,7 +173,7 @@ def _alive(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-def test_a_job_whose_workflow_was_killed_ends_itself_before_it_can_publish(tmp_path):
+def test_killed_workflow_ends_its_job(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     workflow = subprocess.Popen([sys.executable, "-c", WORKFLOW, str(script), str(tmp_path)])
@@ -188,7 +189,7 @@ def test_a_job_whose_workflow_was_killed_ends_itself_before_it_can_publish(tmp_p
     assert not (tmp_path / "published").exists()
 
 
-def test_a_job_whose_run_ended_while_it_was_loading_ends_itself(tmp_path):
+def test_run_ended_during_imports_ends_job(tmp_path):
     """By then the job's parent is another process, which continues to run."""
     main = subprocess.Popen(["sleep", "60"])
     main.kill()
@@ -217,7 +218,7 @@ with job_of(SimpleNamespace(log=[str(folder / "job.log")], params={}, input=Inpu
 
 
 @pytest.mark.parametrize("lives", [False, True])
-def test_a_job_publishes_only_while_its_run_lives(tmp_path, lives):
+def test_job_publishes_while_run_lives(tmp_path, lives):
     main = subprocess.Popen(["sleep", "0"])
     main.wait()
     number = os.getpid() if lives else main.pid
@@ -244,7 +245,7 @@ class Mine(Local):
     ],
     ids=["not edited", "docstring", "code"],
 )
-def test_a_job_whose_code_is_not_the_planned_code_publishes_nothing(project, monkeypatch, edited, published):
+def test_unplanned_code_publishes_nothing(project, monkeypatch, edited, published):
     monkeypatch.chdir(project.root)
     project.write("mine/mine.py", PLUGIN)
     text = OWN.replace(

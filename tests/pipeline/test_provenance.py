@@ -11,7 +11,7 @@ def git(folder, *arguments):
     subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
 
 
-def test_the_commit_is_marked_when_tracked_files_were_changed(tmp_path):
+def test_commit_of_changed_files_is_marked(tmp_path):
     assert provenance.commit(tmp_path) == ""
     git(tmp_path, "init")
     (tmp_path / "a").write_text("1")
@@ -25,7 +25,7 @@ def test_the_commit_is_marked_when_tracked_files_were_changed(tmp_path):
     assert provenance.commit(tmp_path) == f"{head}+"
 
 
-def test_provenance_says_job_versions_seed_and_data(tmp_path):
+def test_provenance_has_job_versions_and_data(tmp_path):
     job = {"seed": 7, "method": "local"}
     about = provenance.of_job(job, "abc", {"source": "mirror", "note": ""}, tmp_path)
     assert about["job"] == job

@@ -70,7 +70,7 @@ def test_variables_are_selected_by_name():
         (("error", "open", {}), MissingResultsError, "open has no error"),
     ],
 )
-def test_what_is_missing_or_misspelt_is_named(asked, error, said):
+def test_missing_and_misspelt_names_are_errors(asked, error, said):
     quantity, method, at = asked
     with pytest.raises(error, match=said):
         QUERY(quantity, method, **at)
@@ -167,7 +167,7 @@ def test_steps_run_along_each_line():
     assert monotone(ours * 0 + 1, "eps", rising=False) == Points(0, 0, 2)
 
 
-def test_a_scaling_law_is_a_slope_of_logarithms():
+def test_scaling_law_is_logarithmic_slope():
     x = [10.0, 100.0, 1000.0]
     assert slope(x, [5 / value for value in x]) == pytest.approx(-1)
     assert slopes(QUERY("error", "ours"), "k") == pytest.approx([1.0, 1.0])

@@ -20,7 +20,7 @@ def of(folder: Path, name: str) -> Path:
     return folder / f"{name}.sha256"
 
 
-def test_a_list_that_leads_out_of_its_folder_is_removed_and_nothing_else(results, tmp_path):
+def test_list_outside_its_folder_is_removed(results, tmp_path):
     checksum = of(results / "runs/a/b", "c")
     checksum.write_text(f"# c\n{'0' * 64}  ../../../../documents/letter.txt\n")
     assert [f.removed for f in repair(results, RESULTS)] == [True, True]
@@ -28,7 +28,8 @@ def test_a_list_that_leads_out_of_its_folder_is_removed_and_nothing_else(results
     assert not checksum.exists()
 
 
-def test_a_list_that_names_what_is_no_part_of_its_result_removes_the_list_alone(results):
+def test_list_with_foreign_files_is_removed(results):
+    """The files stay, because they are no part of the result."""
     for checksum, foreign in (
         (results / "runs/a/b/c.sha256", "notes.txt"),
         (results / "site.sha256", "README.md"),
@@ -44,7 +45,7 @@ def test_a_list_that_names_what_is_no_part_of_its_result_removes_the_list_alone(
         assert not checksum.exists()
 
 
-def test_links_that_lead_out_of_the_results_are_not_followed(results, tmp_path):
+def test_links_outside_results_are_not_followed(results, tmp_path):
     foreign = of(tmp_path / "elsewhere/a/b", "c")
     foreign.with_name("c.json").write_bytes(b"changed")
     results.mkdir()
@@ -60,7 +61,7 @@ def test_links_that_lead_out_of_the_results_are_not_followed(results, tmp_path):
     ("folder", "places"),
     [*((name, RESULTS) for name in ("runs/a/b", "figures/a", "claims", "site/charts", ".")), (".", PREPARED)],
 )
-def test_what_killed_jobs_left_is_removed_in_every_place(results, folder, places):
+def test_leftovers_of_killed_jobs_are_removed(results, folder, places):
     leftover = results / folder / ".a.json.host-12-0a1b2c3d.tmp"
     leftover.parent.mkdir(parents=True)
     leftover.write_bytes(b"half")
@@ -68,7 +69,7 @@ def test_what_killed_jobs_left_is_removed_in_every_place(results, folder, places
     assert not leftover.exists()
 
 
-def test_a_damaged_page_of_the_site_is_removed_with_the_list(results):
+def test_damaged_page_is_removed_with_list(results):
     publish(results / "site.sha256", {results / n: n.encode() for n in ("index.html", "pages/a.html")})
     (results / "pages/a.html").write_bytes(hashlib.sha256().digest())
     assert all(f.removed for f in repair(results, RESULTS))
@@ -76,7 +77,7 @@ def test_a_damaged_page_of_the_site_is_removed_with_the_list(results):
 
 
 @pytest.mark.parametrize("name", ["c.cells.parquet", "c.json", "c.sha256"])
-def test_a_folder_in_the_place_of_a_file_is_named_and_left(results, name):
+def test_folder_instead_of_file_is_kept(results, name):
     path = of(results / "runs/a/b", "c").with_name(name)
     path.unlink()
     path.mkdir()

@@ -5,7 +5,8 @@ import pytest
 from shuffledp.pipeline.resumable import Lines
 
 
-def test_values_are_computed_once_and_a_cut_line_is_removed(tmp_path):
+def test_values_are_computed_once(tmp_path):
+    """A line that was cut off is removed."""
     path = tmp_path / "logs" / "lines.jsonl"
     assert Lines(path).read_or_compute("one", lambda: [1, None]) == [1, None]
     path.write_bytes(path.read_bytes() + b'["two", 2')  # the machine went down

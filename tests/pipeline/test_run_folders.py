@@ -17,7 +17,7 @@ from shuffledp.pipeline import run_folders
         ("fixed/a/b", "read-only: "),
     ],
 )
-def test_a_run_needs_folders_that_can_be_written(tmp_path, monkeypatch, folder, says):
+def test_run_needs_writable_folders(tmp_path, monkeypatch, folder, says):
     (tmp_path / "there").mkdir()
     (tmp_path / "fixed").mkdir()
     (tmp_path / "file").touch()
@@ -32,7 +32,7 @@ def test_a_run_needs_folders_that_can_be_written(tmp_path, monkeypatch, folder, 
         run_folders.check_writable([tmp_path / "there", tmp_path / folder])
 
 
-def test_make_names_the_variable_of_a_cache_that_cannot_be(tmp_path):
+def test_make_names_the_cache_variable(tmp_path):
     """Snakemake alone would end with a traceback."""
     root = Path(__file__).resolve().parents[2]
     command = ["make", "--makefile", str(root / "Makefile"), "-o", ".venv/.installed-run", "quick"]

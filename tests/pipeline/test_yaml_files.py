@@ -36,7 +36,7 @@ def test_aliases_stand_for_what_they_name():
         ("#" * (LONGEST + 1), r": has 1,000,001 characters, at most 1,000,000 are read\."),
     ],
 )
-def test_a_mistake_is_one_line_with_its_place(text, says):
+def test_mistake_is_one_line_with_place(text, says):
     with pytest.raises(YamlError, match=rf"^f\.yaml{says}$") as caught:
         parse(text, "f.yaml")
     assert "\n" not in str(caught.value)

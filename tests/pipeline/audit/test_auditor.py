@@ -64,7 +64,7 @@ def checked(setting, rng, runs):
         return None
 
 
-def test_samples_of_letters_are_compared_by_a_chi_square_test():
+def test_letter_samples_have_chi_square_test():
     counts = np.array([[30, 20, 50], [20, 40, 35]])
     samples = (np.repeat(np.arange(3), row) for row in counts)
     assert _same(*samples) == pytest.approx(chi2_contingency(counts).pvalue, rel=1e-9)
@@ -95,7 +95,7 @@ def test_no_sound_claim_is_exceeded(protocol):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
-def test_messages_follow_the_law_that_is_audited(protocol):
+def test_messages_follow_the_audited_law(protocol):
     """Two of 10,000 runs of one protocol fail by chance; the seed is fixed."""
     place = IDS.index(f"{protocol.task_kind}-{protocol.name}")
     if any("not written down" in row.note for row in sample(protocol)):
@@ -141,7 +141,8 @@ def test_all_options_and_accountings_are_drawn(protocol):
     assert given == set(option_names(protocol))
 
 
-def test_the_audit_uses_parameters_of_the_accounting_and_none_of_its_bounds():
+def test_audit_uses_parameters_without_bounds():
+    """The audit uses parameters of the accounting, and none of its bounds."""
     allowed = {"Infeasible", "SegmentedPlan", "atom_messages"}
     used = set()
     for path in Path(audit.__file__).parent.glob("*.py"):
@@ -169,7 +170,7 @@ def test_the_audit_uses_parameters_of_the_accounting_and_none_of_its_bounds():
         (("frequency", "grr_blanket", "exact", Frequency(2), Fixed(12), {}), 0.05),
     ],
 )
-def test_the_truth_is_found_where_the_claim_is_tight(setting, least):
+def test_tight_claims_have_true_deltas(setting, least):
     """An audit that found too little would accept everything."""
     kind, name, accounting, task, population, options = setting
     row = audited(
@@ -289,7 +290,7 @@ def test_wrong_messages_are_found(protocol, options):
     assert fits(right)
 
 
-def test_an_error_is_a_finding_and_a_refusal_is_not():
+def test_errors_are_findings_unlike_refusals():
     broken = audited(of(Breaks))
     assert broken.status == FAILED
     assert "planted" in broken.note
@@ -305,20 +306,21 @@ def test_an_excess_may_be_labeled(label):
     assert audited(of(labeled)).status == AS_LABELED
 
 
-def test_a_protocol_whose_messages_are_unknown_is_not_passed_over():
+def test_unknown_messages_are_reported():
     coin = get("frequency", "four_methods.py:Coin", root=PLUGINS)
     row = audited(AuditSetting(coin, coin.accountings[0], BITS, CROWD, BUDGET))
     assert row.status == NOT_ENUMERATED
     assert "not written down" in row.note
 
 
-def test_laws_that_are_too_large_are_reported_as_such():
+def test_too_large_laws_are_reported():
     row = audited(AuditSetting(PureDump, "exact", Frequency(4), CROWD, Budget(0.001, 1e-9)))
     assert row.status == NOT_ENUMERATED
     assert "outcomes" in row.note
 
 
-def test_large_laws_are_computed_again_and_only_equal_inputs_of_others_are_tried(monkeypatch):
+def test_large_laws_are_not_kept(monkeypatch):
+    """Large laws are computed again, and only equal inputs of other users are tried."""
     protocol = get("frequency", "grr_blanket").calibrate(BUDGET, Fixed(4), Frequency(3))
     whole = view_of(protocol, BUDGET)
     law = whole.law((0, 1, 1, 2))

@@ -57,14 +57,14 @@ def random_pairs(rng, sizes):
 
 @pytest.mark.parametrize("sizes", [(4,), (3, 5), (4, 3, 5), (3, 3, 3, 4)])
 @pytest.mark.parametrize("eps", [0.0, 0.4, 2.0])
-def test_hockey_stick_of_products_is_the_sum(sizes, eps):
+def test_hockey_stick_of_products(sizes, eps):
     pairs = random_pairs(np.random.default_rng([len(sizes), int(10 * eps)]), sizes)
     found, exact = hockey_stick(pairs, eps), brute_force(pairs, eps)
     assert found.low <= exact <= found.high
     assert found.low == pytest.approx(found.high, rel=1e-12)
 
 
-def test_the_grid_rounds_to_both_sides_and_little(monkeypatch):
+def test_grid_rounds_to_both_sides(monkeypatch):
     pairs = random_pairs(np.random.default_rng(1), (5, 6, 7))
     exact = brute_force(pairs, 0.7)
     monkeypatch.setattr(finite_laws, "_MULTIPLIED", 1)
@@ -73,7 +73,7 @@ def test_the_grid_rounds_to_both_sides_and_little(monkeypatch):
     assert hockey_stick(pairs, 0.7, below=True).high < exact
 
 
-def test_what_a_law_leaves_out_is_never_counted_as_loss():
+def test_omitted_mass_is_no_loss():
     p, q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
     whole = hockey_stick([Pair(p, q)], 0.1)
     for cut in range(3):
@@ -121,7 +121,7 @@ def test_multinomial_counts(total, chances):
 
 
 @pytest.mark.parametrize("step", [(0, 0), (1, 0), (2, 3), (-1, 2), (3, 0)])
-def test_pair_noise_is_the_law_of_two_counts(step):
+def test_pair_noise_is_two_counts(step):
     ratio, common, band, top = 0.4, ((0.7, 0.5), (1.3, 0.8)), 3, 60
     both = negative_binomials(common).mass
     alone = nbinom.pmf(np.arange(top), 1, 1 - ratio)
@@ -183,7 +183,7 @@ def log_gaussian(k, sigma):
         (gaussian_counts, log_gaussian, (20.5,)),
     ],
 )
-def test_probabilities_are_within_their_error_and_so_is_what_is_left_out(law, log_pmf, parameters):
+def test_probabilities_are_within_their_error(law, log_pmf, parameters):
     block = law(*parameters)
     cells = np.unique(np.linspace(0, block.mass.size - 1, 40).astype(int))
     with mpmath.workdps(40):
@@ -199,7 +199,7 @@ def test_probabilities_are_within_their_error_and_so_is_what_is_left_out(law, lo
 
 
 @pytest.mark.parametrize("trials", [30, 1000, 10**4, 10**6])
-def test_fair_tails_and_scipys_binomials_are_within_their_stated_error(trials):
+def test_binomial_tails_are_within_error(trials):
     rng = np.random.default_rng(trials)
     with mpmath.workdps(40):
         for z in rng.uniform(0.5, 9.0, 12):
@@ -214,7 +214,7 @@ def test_fair_tails_and_scipys_binomials_are_within_their_stated_error(trials):
 
 
 @pytest.mark.parametrize("law", [Binomial(10**4, 0.3), Binomial(10**6, 0.01), Poisson(1e5)], ids=str)
-def test_windows_of_populations_are_within_their_stated_error(law):
+def test_population_windows_are_within_error(law):
     window = law.window()
     with mpmath.workdps(40):
         for cell in np.linspace(0, window.pmf.size - 1, 30).astype(int).tolist():
@@ -231,7 +231,7 @@ def test_windows_of_populations_are_within_their_stated_error(law):
     assert thinned.pmf[start : start + whole.pmf.size] == pytest.approx(whole.pmf, rel=finite_laws.WINDOW)
 
 
-def test_cells_of_a_gaussian_are_within_their_error():
+def test_gaussian_cells_are_within_error():
     edges = np.linspace(-12, 12, 4001) - 0.3
     block = in_cells(edges)
     with mpmath.workdps(40):
@@ -250,6 +250,6 @@ def test_transforms_are_within_their_error(monkeypatch):
     assert 0 < np.linalg.norm(whole.mass - near.mass) <= near.error.norm + 1e-15 < 1e-13
 
 
-def test_a_poisson_count_without_mean_is_zero():
+def test_poisson_count_without_mean_is_zero():
     nothing = poisson_counts(0.0)
     assert (nothing.mass.tolist(), nothing.start) == ([1.0], (0,))

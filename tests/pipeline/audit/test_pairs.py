@@ -33,14 +33,14 @@ def brute_force(total, gains, eps, alone=None):
     ],
 )
 @pytest.mark.parametrize("eps", [0.1, 0.7])
-def test_splits_are_the_sum_over_all_outcomes(gains, eps):
+def test_splits_sum_over_all_outcomes(gains, eps):
     total = binomial_counts(20, 0.4)
     found, exact = pairs.of_split(total, gains, eps), brute_force(total, gains, eps)
     assert found.low <= exact * (1 + 1e-12) and exact * (1 - 1e-12) <= found.high
     assert found.low == pytest.approx(found.high, rel=1e-9)
 
 
-def test_other_messages_may_depend_on_whether_user_1_adds_one():
+def test_other_messages_depend_on_user_1():
     total, alone = binomial_counts(12, 0.5), binomial_counts(15, 0.4)
     gains = {(1, 0): 0.7, (0, 1): 0.1, (0, 0): 0.2}
     found = pairs.of_split(total, gains, 0.3, alone=alone)
@@ -48,7 +48,8 @@ def test_other_messages_may_depend_on_whether_user_1_adds_one():
 
 
 @pytest.mark.parametrize(("n", "each", "rate"), [(9, 4, 0.3), (500, 3, 0.1), (4, 0, 0.5)])
-def test_dummies_of_random_senders_are_the_power_of_the_law_of_one(n, each, rate):
+def test_dummies_of_random_senders(n, each, rate):
+    """Their law is a power of the law of one sender."""
     found = pairs.spent(binomial_counts(n, rate), each, 0.4)
     one = rate * binom.pmf(np.arange(each + 1), each, 0.4) + (1 - rate) * (np.arange(each + 1) == 0)
     law = np.ones(1)
@@ -58,7 +59,7 @@ def test_dummies_of_random_senders_are_the_power_of_the_law_of_one(n, each, rate
     assert found.mass.sum() == pytest.approx(1, abs=1e-13)
 
 
-def test_ranges_hold_all_numbers_and_their_largest_stands_for_them():
+def test_ranges_are_replaced_by_their_largest():
     assert pairs.ranges(Fixed(7)) == [(7, 1.0)]
     found = pairs.ranges(Binomial(1000, 0.5))
     assert sum(weight for _, weight in found) == pytest.approx(1.0)

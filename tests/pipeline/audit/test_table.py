@@ -52,7 +52,7 @@ SEED, RUNS = 3, 60
 OTHER_SEED = {"sparse_sum": 9}
 
 
-def test_points_are_spread_and_slack_is_how_much_less_was_found_than_claimed():
+def test_points_are_spread_and_slack_computed():
     assert table._spread(10, 3) == [1, 5, 8]
     assert table._spread(3, 10) == [0, 1, 2]
     assert (table._slack(2e-6, 1e-6), table._slack(1e-6, 0.0)) == (2.0, math.inf)
@@ -69,7 +69,7 @@ def test_points_are_spread_and_slack_is_how_much_less_was_found_than_claimed():
         *(("sets", "segmented"), ("sets", "subset_shuffled")),
     ],
 )
-def test_a_protocol_is_looked_at_and_not_flagged(kind, name):
+def test_protocol_is_audited_and_not_flagged(kind, name):
     """The settings of all protocols are enumerated in `test_auditor`."""
     protocol = get(kind, name)
     found = table.small_lines(protocol, OTHER_SEED.get(name, SEED), 1, RUNS)
@@ -80,7 +80,7 @@ def test_a_protocol_is_looked_at_and_not_flagged(kind, name):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
-def test_what_is_found_at_any_scale_is_not_above_the_law_of_all_that_is_seen(protocol):
+def test_scaled_delta_is_below_full_law(protocol):
     """Both deltas follow from the messages, and are equal if both are exact. Views that merge outcomes are omitted."""
     for number in range(2):
         setting = random_setting(protocol, np.random.default_rng([SEED, number]))
@@ -132,7 +132,7 @@ def test_a_claim_holds_without_any_tolerance(low, high, status):
     assert table.judged("exact", Bounds(low, high), 1.0) == status
 
 
-def test_bounds_are_written_rounded_to_their_side():
+def test_bounds_are_rounded_to_their_side():
     line = table.Line("p", "t", "exact", "grid", claimed_delta=1 / 3, found_delta=2 / 3, error=2 / 3e9)
     row = next(csv.DictReader(io.StringIO(table.text_of([line]))))
     assert (row["claimed_delta"], row["found_delta"]) == ("0.3333333333", "0.6666666666")
@@ -219,7 +219,7 @@ class HonestLooking(PureDump):
 
 
 @pytest.mark.parametrize("wrong", [SmallNoise, ForgetsTheSplit, OneDummyLess, Swapped, HonestLooking])
-def test_wrong_calibrations_are_flagged_at_any_scale(wrong):
+def test_wrong_calibrations_are_flagged(wrong):
     right, where = wrong.__mro__[1], SOME if wrong is ForgetsTheSplit else FEW
     assert audited(at(wrong, where)).status == EXCEEDS
     assert audited(at(right, where)).status == HOLDS
@@ -255,14 +255,14 @@ class SendsOneDummyLess(PureDump):
         (SendsOneDummyLess, (Fixed(2), Frequency(3), Budget(3.0, 0.1))),
     ],
 )
-def test_wrong_runs_are_flagged_at_the_stated_confidence(wrong, where):
+def test_wrong_runs_are_flagged(wrong, where):
     assert flagged(at(wrong, where), runs=1500) == {"messages"}  # the parameters are right
     assert flagged(at(wrong.__mro__[1], where), runs=1500) == set()
     for line in looked_at(at(wrong, where), runs=60):
         assert line.confidence >= 1 - 1e-6 or line.status == table.NOT_AUDITED
 
 
-def test_a_calibrated_protocol_that_cannot_be_run_is_flagged(monkeypatch):
+def test_failing_run_is_flagged(monkeypatch):
     """The table once listed such a protocol as not audited, so that its failure was easy to overlook."""
 
     def broken(*args, **options):
@@ -277,7 +277,7 @@ def test_a_calibrated_protocol_that_cannot_be_run_is_flagged(monkeypatch):
 # -- the table -----------------------------------------------------------------------------------------------------
 
 
-def test_a_protocol_without_a_view_is_listed_with_the_reason():
+def test_protocol_without_view_has_a_reason():
     coin = get("frequency", "four_methods.py:Coin", root=PLUGINS)
     found = table.small_lines(coin, SEED, 1, RUNS)
     enumerated = [line for line in found if line.part == "enumerated"]
@@ -289,18 +289,18 @@ def test_a_protocol_without_a_view_is_listed_with_the_reason():
     assert "not written down" in line.note
 
 
-def test_a_view_with_too_many_outcomes_is_listed_with_their_number():
+def test_too_many_outcomes_are_listed():
     (line,) = table.small_lines(get("summation", "coarse_correlated_sum"), SEED, 1, RUNS)
     assert (line.part, line.status) == ("enumerated", table.NOT_AUDITED)
     assert line.note == "a law with 4847563 outcomes"
 
 
-def test_messages_of_many_users_are_not_compared():
+def test_messages_of_many_users_are_skipped():
     many = at(get("frequency", "balls_into_bins"), (Fixed(300), Frequency(2), Budget(1.0, 0.03)))
     assert table.message_lines(audited(many), np.random.default_rng(5), RUNS) == []
 
 
-def test_an_excess_of_a_claim_that_is_known_to_fail_is_a_listed_erratum():
+def test_known_excess_is_an_erratum():
     listed = type("Listed", (ForgetsTheSplit,), {"guarantee": "violated"})
     line = table.grid_line(table.Point(at(listed, MANY), "planted"))
     assert line.status == table.ERRATUM
@@ -324,7 +324,7 @@ def job_of(**changes):
     return Job(**job | changes)
 
 
-def test_every_claim_of_an_experiment_is_a_row_once():
+def test_experiment_claims_are_rows_once():
     jobs = audit_jobs(
         [job_of(), job_of(method="again"), job_of(protocol=None), job_of(protocol="x.py:X")], "full"
     )
@@ -339,7 +339,7 @@ def test_every_claim_of_an_experiment_is_a_row_once():
 
 
 @pytest.mark.parametrize("effort", ["full", "quick"])
-def test_every_protocol_is_audited_by_one_job(effort):
+def test_every_protocol_has_one_job(effort):
     shares = audit_shares(effort)
     assert Counter(chain(*shares.values())) == Counter((p.task_kind, p.name) for p in PROTOCOLS)
 
@@ -351,7 +351,7 @@ def test_every_protocol_is_audited_by_one_job(effort):
         *(summation._NOISES, set_views.VIEWS, vectors.VIEWS, scale.PROFILES, scale.PRESENCES),
     ],
 )
-def test_families_are_named_as_they_are_called(known):
+def test_families_have_their_modules_names(known):
     for name in known:
         module, _, cls = name.rpartition(".")
         assert getattr(import_module(f"shuffledp.protocols.{module}"), cls).__module__.endswith(module)
@@ -360,7 +360,7 @@ def test_families_are_named_as_they_are_called(known):
 @pytest.mark.parametrize(
     ("effort", "looked_at"), [("quick", {"pure_dump"}), ("full", {"pure_dump", "amplified"})]
 )
-def test_a_quick_run_looks_at_the_protocols_of_its_experiments(effort, looked_at):
+def test_quick_run_audits_its_experiments(effort, looked_at):
     """An omitted protocol has a row with the reason."""
     job = next(iter(audit_jobs([job_of(protocol="pure_dump")], effort).values())) | {
         "protocols": [["frequency", "amplified"], ["frequency", "pure_dump"]],
@@ -381,7 +381,7 @@ def test_a_quick_run_looks_at_the_protocols_of_its_experiments(effort, looked_at
     assert [row for row in rows if row.status == VIOLATION] == []
 
 
-def test_rows_of_all_jobs_are_one_table_unless_a_claim_fails(tmp_path):
+def test_rows_join_unless_claims_fail(tmp_path):
     line = table.grid_line(table.Point(at(PureDump, MANY), "here"))
     made = []
     for name, rows in (

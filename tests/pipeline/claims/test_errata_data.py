@@ -14,7 +14,7 @@ PAPER = "random_population"
 TEXT = (resources.files("shuffledp.pipeline.papers") / PAPER / "errata.yaml").read_text()
 
 
-def test_an_unknown_paper_is_named_with_the_known_ones():
+def test_unknown_paper_is_named():
     with pytest.raises(errata_data.ErratumError, match=r"'random_populaton'.*Known: .*random_population"):
         errata_data.errata("random_populaton")
 
@@ -52,7 +52,7 @@ def _changed(part: str = "errata", **change: object) -> str:
         ({"part": "notes", "id": "RP-E6"}, r"notes\.\d+\.id: .*got 'RP-E6'"),
     ],
 )
-def test_invalid_entries_are_refused_with_their_place(change, message):
+def test_invalid_entries_are_located(change, message):
     with pytest.raises(errata_data.ErratumError, match=message):
         errata_data.parse(_changed(**change), PAPER, errata_data.witnesses(PAPER))
 
@@ -75,7 +75,7 @@ def test_invalid_files_are_refused(text, message):
 
 
 @pytest.mark.parametrize("paper", errata_data.papers())
-def test_every_witness_shows_its_entry_and_not_the_opposite(paper):
+def test_witnesses_show_their_entries(paper):
     for entry in (*errata_data.errata(paper), *errata_data.reading_notes(paper)):
         witness = entry.compute()
         assert entry.shown_by(witness), entry.id

@@ -22,7 +22,7 @@ def by_id(key: str) -> errata_data.Erratum | errata_data.ReadingNote:
     return next(e for e in ALL if e.id == key)
 
 
-def test_table_has_one_row_per_erratum_and_the_promised_columns():
+def test_table_has_rows_and_promised_columns():
     table = evaluation.evaluate(PAPER)
     assert " / ".join(table.columns) == (
         "id / place / quote / effect / printed form / corrected form / explanation / "
@@ -41,7 +41,7 @@ def test_table_has_one_row_per_erratum_and_the_promised_columns():
 
 
 @pytest.mark.parametrize("name", ["errata", "reading_notes"])
-def test_a_published_table_is_checked_on_the_witnesses_that_it_shows(name, monkeypatch):
+def test_published_table_uses_its_witnesses(name, monkeypatch):
     calls: list[str] = []
 
     def counted(key: str, compute: witness.WitnessFunction) -> witness.WitnessFunction:
@@ -57,7 +57,7 @@ def test_a_published_table_is_checked_on_the_witnesses_that_it_shows(name, monke
 
 
 @pytest.mark.parametrize("name", ["errata", "reading_notes"])
-def test_no_table_is_published_with_a_witness_that_fails(name, monkeypatch):
+def test_failing_witness_prevents_the_table(name, monkeypatch):
     first = ERRATA[0] if name == "errata" else NOTES[0]
     broken = dataclasses.replace(first.compute(), shows=False)
     monkeypatch.setitem(WITNESSES, first.witness, lambda: broken)
@@ -73,14 +73,14 @@ def test_a_condition_that_fails_is_caught(monkeypatch):
         evaluation.evaluate(PAPER, "reading_notes", checked=True)
 
 
-def test_a_value_that_is_not_finite_is_an_error(monkeypatch):
+def test_infinite_value_is_an_error(monkeypatch):
     broken = dataclasses.replace(by_id("RP-N5").compute(), printed=math.inf)
     monkeypatch.setitem(WITNESSES, "two_sided_hoeffding", lambda: broken)
     with pytest.raises(errata_data.ErratumError, match="finite"):
         evaluation.evaluate(PAPER, "reading_notes")
 
 
-def test_a_witness_without_an_erratum_is_refused():
+def test_witness_without_erratum_is_refused():
     extra = {**WITNESSES, "forgotten": WITNESSES["stray_factor"]}
     with pytest.raises(
         errata_data.ErratumError, match="no witness function, or no entry, is named forgotten"

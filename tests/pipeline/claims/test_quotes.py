@@ -25,11 +25,12 @@ def _text(paper: str) -> str:
 @pytest.mark.parametrize(
     "paper", [p for p in errata_data.papers() if not all(e.code for e in errata_data.errata(p))]
 )
-def test_every_quoted_passage_stands_in_its_paper(paper):
+def test_quoted_passages_are_in_the_papers(paper):
     assert quotes.missing_quotes(errata_data.errata(paper), _text(paper)) == []
 
 
-def test_what_is_quoted_from_code_is_not_looked_for_in_the_paper_and_names_a_version():
+def test_code_quotes_name_a_version():
+    """A quote from code is not searched for in the paper."""
     of_code = [e for paper in errata_data.papers() for e in errata_data.errata(paper) if e.code]
     assert {e.id.partition("-")[0] for e in of_code} == {"CMP"}
     for entry in of_code:

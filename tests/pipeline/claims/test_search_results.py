@@ -7,14 +7,14 @@ import pytest
 from shuffledp.pipeline.claims.search_results import Found, largest, named_rng
 
 
-def test_a_search_reports_its_largest_value_and_all_violations() -> None:
+def test_search_reports_maximum_and_violations() -> None:
     values = [(0.5, "a"), (1.5, "b"), (1.2, "c"), (1.5, "d"), (0.1, "e")]
     assert largest(values, 1.0) == Found(5, 1.5, "b", 3)
     assert largest(values, math.inf, floor=0.2) == Found(5, 1.5, "b", 1)
     assert largest(values, 2.0).beyond == 0
 
 
-def test_a_search_of_nothing_or_of_no_number_is_refused() -> None:
+def test_search_needs_settings_and_numbers() -> None:
     with pytest.raises(ValueError, match="needs a setting"):
         largest([], 1.0)
     with pytest.raises(ValueError, match="at here is not a number"):

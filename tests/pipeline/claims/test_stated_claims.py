@@ -17,24 +17,25 @@ CLAIMS = [claim for paper in PAPERS for claim in claims(paper)]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_the_claims_of_a_paper_are_numbered_without_a_gap(paper):
+def test_claim_numbers_have_no_gap(paper):
     ids = [claim.id for claim in claims(paper) if claim.kind == "claim"]
     prefix = ids[0].partition("-")[0]
     assert ids == [f"{prefix}-{number:02d}" for number in range(1, len(ids) + 1)]
 
 
-def test_no_id_is_given_twice_and_every_paper_has_one_headline():
+def test_ids_are_unique_with_one_headline():
+    """Every paper has one headline claim."""
     assert len({claim.id for claim in CLAIMS}) == len(CLAIMS)
     assert [claim.paper for claim in CLAIMS if claim.headline] == PAPERS
 
 
-def test_a_paper_cannot_have_claims_that_nobody_judges():
+def test_claims_need_a_list_of_reads():
     with pytest.raises(ValueError, match=r"papers/comparison/results_read.py: write READS"):
         results_read("comparison")
 
 
 @pytest.mark.parametrize("file", ["claims.yaml", "error_claims.py"])
-def test_claims_that_nobody_reads_are_an_error(monkeypatch, tmp_path, file):
+def test_unread_claims_are_an_error(monkeypatch, tmp_path, file):
     (tmp_path / "lonely").mkdir()
     (tmp_path / "lonely" / file).touch()
     monkeypatch.setattr(module_of_reads, "_PAPERS", tmp_path)
@@ -48,7 +49,7 @@ def papers():
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_claims_read_methods_and_name_drawings_and_errata_that_there_are(papers, paper):
+def test_claims_read_existing_results(papers, paper):
     for experiment, methods in results_read(paper).items():
         assert set(methods) <= set(papers[paper].experiments[experiment].methods)
     drawings = {drawing.name for drawing in drawings_of(papers[paper])} | set(papers[paper].claims)
@@ -62,7 +63,7 @@ def test_claims_read_methods_and_name_drawings_and_errata_that_there_are(papers,
 WRONG = ("our expectation: ", "the measurement: ", "neither: ")
 
 
-def test_every_claim_is_of_the_agreed_form_and_its_options_are_parameters_of_its_rule():
+def test_claims_have_the_agreed_form():
     for claim in CLAIMS:
         assert all(text == text.strip() != "" for text in (claim.place, claim.statement, claim.stated)), (
             claim.id
@@ -77,7 +78,7 @@ def test_every_claim_is_of_the_agreed_form_and_its_options_are_parameters_of_its
             assert bool(claim.follows) != bool(claim.untestable), claim.id
 
 
-def test_a_text_without_a_function_and_a_function_without_a_text_are_errors(monkeypatch):
+def test_unpaired_texts_and_functions_are_errors(monkeypatch):
     texts = stated_claims.claim_texts("dump")
     monkeypatch.setattr(stated_claims, "claim_texts", lambda paper: texts[1:])
     with pytest.raises(stated_claims.ClaimError, match=f"no function, or no text, has the id {texts[0].id}"):
@@ -88,7 +89,7 @@ def test_a_text_without_a_function_and_a_function_without_a_text_are_errors(monk
         claims("dump")
 
 
-def test_an_entry_cannot_follow_an_unknown_claim(monkeypatch):
+def test_unknown_followed_claim_is_refused(monkeypatch):
     texts = stated_claims.claim_texts("dump")
     more = texts[0].model_copy(update={"id": "O-99", "follows": ("DU-01", "DU-99")})
     monkeypatch.setattr(stated_claims, "claim_texts", lambda paper: [*texts, more])

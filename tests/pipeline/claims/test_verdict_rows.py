@@ -50,7 +50,7 @@ def test_a_verdict_changes_with_the_table(tmp_path):
     ]
 
 
-def test_a_row_per_accounting_and_target_with_one_outcome_over_all(tmp_path):
+def test_rows_are_per_accounting_and_target(tmp_path):
     claim = BOTH.model_copy(update={"targets": ("participants", "population")})
     found = judged(tmp_path, claim, lambda a, p: 0.5 if a == "printed" else 2.0)
     assert [(row["accounting"], row["target"], row["verdict"]) for row in found] == [
@@ -63,12 +63,12 @@ def test_a_row_per_accounting_and_target_with_one_outcome_over_all(tmp_path):
     assert all(sorted(row) == sorted(COLUMNS) for row in found)
 
 
-def test_the_parameters_of_a_claim_reach_its_rule(tmp_path):
+def test_options_reach_the_rule(tmp_path):
     found = judged(tmp_path, BOTH.model_copy(update={"options": {"limit": 3.0}}), lambda a, p: 2.0)
     assert [(row["verdict"], row["why"]) for row in found] == [("holds", "the limit is 3")] * 2
 
 
-def test_the_simplified_form_is_judged_and_does_not_count(tmp_path):
+def test_simplified_form_does_not_count(tmp_path):
     def rule(case: Case) -> Verdict:
         return Verdict("", case.accounting != "simplified", "")
 
@@ -81,7 +81,9 @@ def test_the_simplified_form_is_judged_and_does_not_count(tmp_path):
     assert alone[0]["overall"] == "fails"
 
 
-def test_missing_results_are_untestable_and_an_undeclared_one_is_a_mistake(tmp_path):
+def test_missing_results_are_untestable(tmp_path):
+    """A result that is not declared as read is a mistake."""
+
     def undeclared(case: Case) -> Verdict:
         case("expected", "another", experiment="users")
         raise AssertionError
@@ -96,7 +98,7 @@ def test_missing_results_are_untestable_and_an_undeclared_one_is_a_mistake(tmp_p
         list(rows(CLAIM.model_copy(update={"rule": undeclared}), evidence, "full", "paper"))
 
 
-def test_a_text_follows_from_claims_or_is_untestable(tmp_path, monkeypatch):
+def test_text_follows_claims_or_is_untestable(tmp_path, monkeypatch):
     other = BOTH.model_copy(update={"id": "SU-02", "options": {"limit": 0.1}, "headline": False})
     monkeypatch.setattr(stated_claims, "claims", lambda paper: (BOTH, other))
     ordering = BOTH.model_copy(
@@ -129,14 +131,14 @@ def test_a_text_follows_from_claims_or_is_untestable(tmp_path, monkeypatch):
         (CLAIM.model_copy(update={"expected": "open"}), "fails", "shortened", ANOTHER_SCALE),
     ],
 )
-def test_a_difference_from_what_was_expected_says_which_is_wrong(claim, overall, scale, said):
+def test_difference_from_expectation_is_explained(claim, overall, scale, said):
     assert difference(claim, overall, scale) == said
 
 
 # -- jobs and tables ---------------------------------------------------------------------------------------------------
 
 
-def test_a_job_names_the_configured_methods_that_are_read_and_no_others():
+def test_job_names_methods_that_are_read():
     made = paper_job(
         "results", "summation", {"users": ["correlated_sum", "mine"], "other": ["x"]}, (), "quick"
     )
@@ -146,7 +148,7 @@ def test_a_job_names_the_configured_methods_that_are_read_and_no_others():
     assert papers(["another", "dump", "random_population"]) == ["dump", "random_population"]
 
 
-def test_without_results_every_claim_on_tables_is_untestable_and_nothing_fails(tmp_path):
+def test_claims_without_results_are_untestable(tmp_path):
     found = table(paper_job(str(tmp_path), "segmented", {}, (), "quick"))
     assert {row["id"] for row in found if row["verdict"] == "untestable"} >= {"SE-01"}
     assert all(row["why"] for row in found)
@@ -160,7 +162,7 @@ def script(name: str) -> Any:
     return module
 
 
-def test_the_scripts_write_tables_with_checksums_twice_the_same(tmp_path):
+def test_scripts_write_reproducible_verified_tables(tmp_path):
     job = paper_job(str(tmp_path), "segmented", {}, (), "quick")
     own = tmp_path / "segmented/verdicts.csv"
     script("verdicts").main(job, own, own.with_suffix(".sha256"))
@@ -186,7 +188,7 @@ def test_a_damaged_table_is_not_united(tmp_path):
         union([path])
 
 
-def test_the_headline_has_both_accountings_of_the_first_target_and_the_outcome_over_all(tmp_path):
+def test_headline_has_both_accountings(tmp_path):
     claim = BOTH.model_copy(update={"targets": ("participants", "population"), "figure": "fig1"})
     other = CLAIM.model_copy(update={"id": "SU-02", "headline": False, "accountings": ("printed",)})
     every = [

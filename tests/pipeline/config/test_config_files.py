@@ -22,7 +22,7 @@ figures:
 """
 
 
-def test_files_of_ones_own_run_by_themselves_after_the_papers(project):
+def test_own_files_run_after_papers(project):
     project.write("config/own/mine.yaml", MINE)
     project.write("config/own/also.yml", MINE)
     settings = project.settings()
@@ -48,7 +48,7 @@ def test_another_folder_may_hold_them(project):
         project.settings(own="study")
 
 
-def test_baselines_may_join_figures_of_ones_own(project):
+def test_baselines_join_own_figures(project):
     project.write("config/own/mine.yaml", MINE)
     project.write(
         "config/baselines/b.yaml",
@@ -77,7 +77,7 @@ def test_names_that_files_cannot_have(project, file, says):
     assert says in str(caught.value)
 
 
-def test_mistakes_in_files_of_ones_own_name_them(project):
+def test_mistakes_in_own_files_are_located(project):
     project.write("config/own/mine.yaml", MINE.replace("y: mse", "y: mze"))
     with pytest.raises(
         ConfigurationError, match=r"^config/own/mine\.yaml: figures\.error\.y: no quantity 'mze'"
@@ -110,7 +110,7 @@ def test_a_run_needs_something_to_run(project):
         ("    caption: budgets.rst\n", r"demo\.yaml: tables\.budgets: lacks the key 'caption'"),
     ],
 )
-def test_a_paper_says_where_it_is_from_and_what_there_is_to_see(project, old, says):
+def test_paper_states_its_origin(project, old, says):
     project.change("config/experiments/demo.yaml", old, "")
     with pytest.raises(ConfigurationError, match=says):
         project.settings()

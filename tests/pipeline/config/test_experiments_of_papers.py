@@ -22,9 +22,7 @@ def papers(scale="paper"):
 
 @pytest.mark.parametrize("scale", ["paper", "quick"])
 @pytest.mark.parametrize("figure", ["fig4", "fig7", "fig9"])
-def test_the_panels_of_the_random_population_reach_from_the_least_to_the_largest_rate_of_the_captions(
-    figure, scale
-):
+def test_panels_span_rates_of_captions(figure, scale):
     paper = papers(scale)["random_population"]
     entry = paper.figures[figure]
     rates = paper.experiments[entry.experiment].grid[entry.panels]
@@ -40,9 +38,7 @@ def test_the_panels_of_the_random_population_reach_from_the_least_to_the_largest
         ("uniform", 128, 8, 5_000, (25, 50, 25), "printed"),  # Fig. 3b: beyond 10
     ],
 )
-def test_a_curve_over_blanket_messages_has_a_point_at_its_minimum(
-    experiment, items, held, n, shares, accounting
-):
+def test_blanket_curves_reach_their_minimum(experiment, items, held, n, shares, accounting):
     """The error at the best grid point is within 1 % of the least error."""
     sizes, spread = [n * share // 100 for share in shares], held * (1 - held / items)
     setting = (sizes, (0.5, 1, 2), 0.01 / n, items, held)
@@ -54,7 +50,7 @@ def test_a_curve_over_blanket_messages_has_a_point_at_its_minimum(
 
 
 @pytest.mark.parametrize("figure", [f"fig{number}" for number in range(5, 13)])
-def test_public_coin_is_feasible_within_its_proof_in_the_figures_that_the_page_says(figure):
+def test_public_coin_is_feasible_where_stated(figure):
     """The published condition is tested at the most favorable point; the page excludes Figures 7 to 12."""
     paper = papers()["dump"]
     entry = paper.figures[figure]

@@ -112,7 +112,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_configuration_is_one_line_that_names_place_and_value(project, case):
+def test_broken_configuration_is_one_line(project, case):
     path, old, new, start, says = BROKEN[case]
     project.change(path, old, new)
     with pytest.raises(ConfigurationError) as caught:
@@ -122,7 +122,7 @@ def test_a_broken_configuration_is_one_line_that_names_place_and_value(project, 
     assert says in message
 
 
-def test_all_mistakes_are_reported_together_in_a_line_each(project):
+def test_all_mistakes_are_reported_together(project):
     for file, text in (("other", (project.root / PAPER).read_text()), ("demo", None)):
         if text:
             project.write(f"config/experiments/{file}.yaml", text)
@@ -162,7 +162,7 @@ def test_all_mistakes_are_reported_together_in_a_line_each(project):
         (b"title: a\x00", "cannot be read as YAML"),
     ],
 )
-def test_a_paper_that_is_not_what_it_should_be_is_one_line(project, content, says):
+def test_malformed_paper_is_one_line(project, content, says):
     project.write(PAPER, content)
     with pytest.raises(ConfigurationError, match=re.escape(says)) as caught:
         project.settings()
@@ -177,7 +177,7 @@ def test_long_names_are_cut(project):
 
 
 @pytest.mark.parametrize("content", [b"", b"- 1", b"experiments: [coins]", b"experiments: {coins: 3}"])
-def test_an_override_of_a_broken_paper_still_gives_one_line(project, content):
+def test_overridden_broken_paper_is_one_line(project, content):
     project.write(PAPER, content)
     with pytest.raises(ConfigurationError):
         project.settings(overrides={"demo.coins": {"repeats": 2, "grid": {}}})
@@ -205,7 +205,7 @@ def test_a_broken_plugin_is_one_line(project, source, says):
     assert "\n" not in str(caught.value)
 
 
-def test_a_plugin_with_open_options_is_accepted(project):
+def test_plugin_with_open_options_is_accepted(project):
     text = (project.root / "mine.py").read_text()
     project.write(
         "mine.py", text.replace("budget, population, task, *, ", "b, p, t, *rest, ").replace("beta=0.5", "**options")
@@ -215,7 +215,7 @@ def test_a_plugin_with_open_options_is_accepted(project):
     assert "mine" in project.settings().papers["demo"].experiments["coins"].methods
 
 
-def test_a_protocol_of_an_installed_package_is_a_method(project, monkeypatch):
+def test_installed_protocol_is_a_method(project, monkeypatch):
     project.write("mine-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: mine\nVersion: 1\n")
     project.write("mine-1.dist-info/entry_points.txt", "[shuffledp.protocols]\nfrequency.mine = mine:Mine\n")
     project.change(PAPER, "local: {}", "mine: {options: {beta: 0.25}}")
@@ -249,14 +249,14 @@ BASELINE = "config/baselines/mine.yaml"
         ("methods: {m: {protocol: 'mine.py:Mine'}}\nfigures: [fig1]", f"{BASELINE}: figures[0]:", "String must match pattern"),
     ],
 )  # fmt: skip
-def test_a_broken_baseline_names_its_own_file(project, content, place, says):
+def test_broken_baseline_names_its_file(project, content, place, says):
     project.write(BASELINE, f"task: frequency\n{content}\n")
     with pytest.raises(ConfigurationError, match=re.escape(says)) as caught:
         project.settings()
     assert str(caught.value).startswith(place)
 
 
-def test_a_baseline_joins_every_drawing_of_its_task_or_those_it_names(project):
+def test_baseline_joins_all_or_named_drawings(project):
     line = "task: frequency\nmethods: {m: {protocol: 'mine.py:Mine', budget: {eps: $eps}}}\n"
     project.write(BASELINE, line)
     paper = project.settings().papers["demo"]
@@ -268,21 +268,21 @@ def test_a_baseline_joins_every_drawing_of_its_task_or_those_it_names(project):
     assert paper.tables["budgets"].methods == ["local", "amplified", "m"]
 
 
-def test_two_baseline_files_with_one_id_clash(project):
+def test_baselines_with_one_id_clash(project):
     for name in ("a", "b"):
         project.write(f"config/baselines/{name}.yaml", "task: frequency\nmethods: {m: {protocol: local}}\n")
     with pytest.raises(ConfigurationError, match=r"^config/baselines/b.yaml: methods.m: .*already"):
         project.settings()
 
 
-def test_adding_a_baseline_changes_no_other_job(project):
+def test_added_baseline_changes_no_job(project):
     before = project.settings().papers["demo"].experiments["coins"]
     project.write(BASELINE, "task: frequency\nmethods: {m: {protocol: 'mine.py:Mine'}}\n")
     after = project.settings().papers["demo"].experiments["coins"]
     assert [after.job(m, 7) for m in before.methods] == [before.job(m, 7) for m in before.methods]
 
 
-def test_a_job_holds_only_the_variables_that_its_method_refers_to(project):
+def test_job_has_only_needed_variables(project):
     project.change(PAPER, "local: {}", "local: {budget: {eps: 2.0}}")
     coins = project.settings().papers["demo"].experiments["coins"]
     assert list(coins.job("local", 7).grid) == ["rate"]
@@ -290,7 +290,7 @@ def test_a_job_holds_only_the_variables_that_its_method_refers_to(project):
     assert list(coins.job("amplified", 7).grid) == ["rate", "eps"]
 
 
-def test_overrides_change_the_scale_and_mark_their_paper_alone(project):
+def test_overrides_mark_only_their_paper(project):
     project.write("config/experiments/other.yaml", (project.root / PAPER).read_text())
     over = {"demo.coins": {"repeats": 3, "grid": {"eps": [0.2]}}}
     settings = project.settings(papers=["demo", "other"], overrides=over)
@@ -305,7 +305,7 @@ def test_yaml_anchors_and_merges_are_understood(project):
     assert read_yaml(project.root / "a.yaml")["other"] == {"x": 1, "y": 3}
 
 
-def test_a_second_configfile_is_merged_as_snakemake_does():
+def test_configfiles_are_merged_like_snakemake():
     from snakemake.utils import update_config
 
     base = {"a": 1, "d": {"x": 1, "y": {"z": 1}}, "l": [1, 2]}
@@ -324,32 +324,32 @@ def test_the_grammar_knows_every_data_set():
 
 
 @pytest.mark.parametrize("part", [model.Population, model.Task, model.Data])
-def test_a_part_has_the_keys_of_its_kinds(part):
+def test_part_has_keys_of_its_kinds(part):
     """The laws, the tasks and the sources of data determine the keys, and the grammar their ranges."""
     kinds = {key for _, known in part.kinds.values() for key in known}
     assert kinds | {"users"} == {*part.model_fields, "users"} - {part.by}
 
 
-def test_a_training_run_has_the_arguments_of_its_plan():
+def test_training_run_has_plan_arguments():
     plan = set(inspect.signature(TrainingPlan).parameters) - {"seed"}
     assert set(model.TrainingRun.model_fields) - {"data", "seeds"} == plan
 
 
 @pytest.mark.parametrize("key", ["label", "options", "budget", "accounting", "arguments"])
-def test_a_key_without_a_value_is_a_mistake(project, key):
+def test_key_without_value_is_a_mistake(project, key):
     project.change(PAPER, "local: {}", f"local: {{{key}: }}")
     with pytest.raises(ConfigurationError, match=rf"methods\.local\.{key}: must be .*, got None\."):
         project.settings()
 
 
-def test_a_run_of_a_method_does_not_read_the_configuration():
+def test_method_runs_without_the_configuration():
     """A run starts such a process for every experiment."""
     script = "import sys, shuffledp.pipeline.experiments.runner; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not {"pydantic", "yaml", "shuffledp.pipeline.config"} & set(done.stdout.split())
 
 
-def test_a_workflow_is_read_without_what_only_its_jobs_need():
+def test_workflow_starts_with_light_imports():
     """Every start of the workflow, even a dry run, begins with these imports."""
     tree = ast.parse((ROOT / "workflow/rules/common.smk").read_text(encoding="utf-8"))
     imports = [ast.unparse(node) for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -359,13 +359,13 @@ def test_a_workflow_is_read_without_what_only_its_jobs_need():
     assert not {"matplotlib", "pandas", "requests", "docutils"} & set(done.stdout.split())
 
 
-def test_every_folder_of_the_project_is_closed_to_results():
+def test_project_folders_are_closed_to_results():
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
     assert all(results_problem(f"{name}/mine", ROOT) for name in folders - {"results"})
     assert all(results_problem(name, ROOT) is None for name in ("results", "results/quick", "output"))
 
 
-def test_results_may_be_a_link_to_elsewhere_but_to_nothing_of_the_project(tmp_path):
+def test_results_may_link_outside_the_project(tmp_path):
     home, away = tmp_path / "home", tmp_path / "away"
     for folder in (home / "src", away):
         folder.mkdir(parents=True)
@@ -380,14 +380,14 @@ def test_results_may_be_a_link_to_elsewhere_but_to_nothing_of_the_project(tmp_pa
     assert results_problem(str(away), home)
 
 
-def test_a_bad_grid_of_an_override_is_named_where_it_stands(project):
+def test_bad_override_grid_is_located(project):
     with pytest.raises(
         ConfigurationError, match=r"^config: overrides\.demo\.coins\.grid\.eps\[1\]: must be a number"
     ):
         project.settings(overrides={"demo.coins": {"grid": {"eps": [0.5, None]}}})
 
 
-def test_a_number_beyond_all_floats_is_named_where_it_stands(project):
+def test_number_beyond_floats_is_located(project):
     with pytest.raises(
         ConfigurationError,
         match=r"^config: overrides\.demo\.coins\.grid\.eps\[0\]: must be a finite number of at most",
@@ -412,7 +412,7 @@ def _with_a_domain(project):
         (_with_a_where, {"eps": [0.1]}, f"{PAPER}: tables.budgets"),
     ],
 )
-def test_what_an_override_makes_wrong_names_file_and_override(project, prepare, grid, place):
+def test_wrong_override_names_file_and_override(project, prepare, grid, place):
     prepare(project)
     assert project.settings(overrides={"demo.curve": {"repeats": 1}}).papers
     with pytest.raises(ConfigurationError) as caught:
@@ -428,7 +428,7 @@ def test_without_an_override_none_is_named(project):
     assert "merged in" not in str(caught.value)
 
 
-def test_the_folder_of_the_configuration_is_none_of_baselines(project):
+def test_configuration_folder_has_no_baselines(project):
     with pytest.raises(
         ConfigurationError,
         match=r"^config: baselines: must be a folder of files that add methods, and config has",

@@ -57,7 +57,7 @@ def zipped(**members: bytes) -> bytes:
     ],
     ids="-".join,
 )
-def test_passing_trouble_ends_in_the_right_file(server, tmp_path, behaviours):
+def test_passing_trouble_gives_right_file(server, tmp_path, behaviours):
     server.behaviours = behaviours
     assert get(server, tmp_path).read_bytes() == server.body
     assert left(tmp_path) == ["file.bin"]
@@ -80,9 +80,7 @@ def test_passing_trouble_ends_in_the_right_file(server, tmp_path, behaviours):
         ("drip", 1, r"takes longer than 0\.2 s"),
     ],
 )
-def test_lasting_trouble_is_a_clear_error_and_leaves_nothing(
-    server, tmp_path, monkeypatch, behaviour, requests, says
-):
+def test_lasting_trouble_is_an_error(server, tmp_path, monkeypatch, behaviour, requests, says):
     monkeypatch.setattr(download, "LONGEST", 0.2 if behaviour == "drip" else 60.0)
     server.behaviours = [behaviour]
     with pytest.raises(DownloadError, match=says) as caught:
@@ -121,14 +119,14 @@ def test_a_packed_file_is_unpacked(server, tmp_path, content, member):
     ],
     ids=["none", "missing", "changed", "large", "damaged"],
 )
-def test_a_zip_file_without_the_published_content_is_refused(server, tmp_path, content, says):
+def test_zip_with_other_content_is_refused(server, tmp_path, content, says):
     server.files = {"/a.zip": content}
     with pytest.raises(DownloadError, match=says):
         fetch(location(b"published"), tmp_path, f"{server.url}/a.zip#file.bin")
     assert left(tmp_path) == []
 
 
-def test_a_good_file_survives_a_failed_download(server, tmp_path):
+def test_good_file_survives_failed_download(server, tmp_path):
     (tmp_path / "file.bin").write_bytes(b"before")
     server.behaviours = ["wrong"]
     with pytest.raises(DownloadError):
@@ -137,7 +135,7 @@ def test_a_good_file_survives_a_failed_download(server, tmp_path):
     assert left(tmp_path) == ["file.bin"]
 
 
-def test_a_refused_connection_and_an_unknown_host_fail_at_once(tmp_path, monkeypatch):
+def test_unreachable_hosts_fail_at_once(tmp_path, monkeypatch):
     asked = []
     get_once = download.requests.get
     monkeypatch.setattr(download.requests, "get", lambda *a, **k: asked.append(a) or get_once(*a, **k))
@@ -150,7 +148,7 @@ def test_a_refused_connection_and_an_unknown_host_fail_at_once(tmp_path, monkeyp
     assert left(tmp_path) == []
 
 
-def test_a_killed_transfer_leaves_nothing_under_the_final_name(server, tmp_path):
+def test_killed_transfer_leaves_no_file(server, tmp_path):
     server.behaviours = ["stall"]
     code = (
         "import sys; from pathlib import Path; from shuffledp.pipeline.datasets.download import fetch; "
@@ -168,7 +166,7 @@ def test_a_killed_transfer_leaves_nothing_under_the_final_name(server, tmp_path)
     assert get(server, tmp_path).read_bytes() == server.body
 
 
-def test_a_full_disk_is_no_fault_of_the_source(server, tmp_path, full_disk):
+def test_full_disk_is_a_local_error(server, tmp_path, full_disk):
     with full_disk(), pytest.raises(OSError, match="File too large"):
         get(server, tmp_path)
     assert len(server.requests) == 1

@@ -115,7 +115,7 @@ def test_published_numbers_of_movielens(real):
     )
 
 
-def test_the_sample_of_ratings_is_fixed_and_within_the_ratings(real):
+def test_sample_of_ratings_is_fixed(real):
     data = load("movielens", real)
     sample = data.histogram("sampled_movie")
     assert (sample.size, sample.sum(), sample.max()) == (2_000, 494_352, 10_370)
@@ -123,7 +123,7 @@ def test_the_sample_of_ratings_is_fixed_and_within_the_ratings(real):
     assert np.sort(sample)[-200:].sum() <= np.sort(data.histogram("movie"))[-200:].sum()
 
 
-def test_shipped_summaries_are_what_the_raw_files_give(mirror, raw_dir, tmp_path):
+def test_shipped_summaries_equal_raw_counts(mirror, raw_dir, tmp_path):
     written = make_summaries(tmp_path, raw_dir=raw_dir, mirror=mirror, say=quiet)
     assert sorted(path.name for path in written) == SUMMARY_FILES
     for path in written:
@@ -149,7 +149,7 @@ def test_substitutes_keep_what_they_promise(real, substitutes):
     assert by_size[0] == by_size[1]
 
 
-def test_same_bytes_again_and_checksums_in_the_usual_format(real, raw_dir, mirror, tmp_path):
+def test_preparation_is_reproducible_with_checksums(real, raw_dir, mirror, tmp_path):
     for name in ("adult", "msnbc", "mnist"):
         prepare(name, raw_dir=raw_dir, output_dir=tmp_path, mirror=mirror, say=quiet)
     for path in tmp_path.iterdir():
@@ -158,13 +158,13 @@ def test_same_bytes_again_and_checksums_in_the_usual_format(real, raw_dir, mirro
         subprocess.run(["sha256sum", "--quiet", "-c", f"{name}.sha256"], cwd=tmp_path, check=True)
 
 
-def test_no_path_of_a_machine_in_what_is_written(real, raw_dir, mirror):
+def test_outputs_have_no_machine_paths(real, raw_dir, mirror):
     for path in real.glob("*.json"):
         assert mirror not in path.read_text()
         assert str(raw_dir) not in path.read_text()
 
 
-def test_a_changed_raw_file_is_fetched_again(mirror, tmp_path):
+def test_changed_raw_file_is_fetched_again(mirror, tmp_path):
     said: list[str] = []
     options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": said.append}
     prepare("adult", mirror=mirror, **options)
@@ -183,13 +183,13 @@ def test_a_changed_raw_file_is_fetched_again(mirror, tmp_path):
         ("http://me:word@[::1", r"'http://\[::1': Invalid IPv6 URL"),
     ],
 )
-def test_a_mirror_that_is_no_place_names_the_variable(tmp_path, mirror, why):
+def test_invalid_mirror_names_the_variable(tmp_path, mirror, why):
     options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": quiet}
     with pytest.raises(LocalError, match=rf"^SHUFFLEDP_MIRROR is {why}\.$"):
         prepare("adult", mirror=mirror, **options)
 
 
-def test_packed_files_in_the_folder_of_raw_files_are_taken(real, mirror, tmp_path, offline):
+def test_packed_raw_files_are_taken(real, mirror, tmp_path, offline):
     folder = tmp_path / "raw" / "msnbc"
     folder.mkdir(parents=True)
     name = "msnbc990928.seq.gz"
@@ -224,7 +224,7 @@ def test_offline_fallback_is_forbidden_by_official(name, tmp_path, offline):
     assert not list(tmp_path.glob(f"{name}*"))
 
 
-def test_a_mirror_with_other_counts_of_the_same_total_is_refused(mirror, tmp_path, offline):
+def test_mirror_with_other_counts_is_refused(mirror, tmp_path, offline):
     path = tmp_path / "mirror" / "movielens" / "ml-20m-rating-counts.csv"
     path.parent.mkdir(parents=True)
     content = (Path(mirror) / "movielens" / path.name).read_bytes()
@@ -235,7 +235,7 @@ def test_a_mirror_with_other_counts_of_the_same_total_is_refused(mirror, tmp_pat
         prepare("movielens", mirror=str(tmp_path / "mirror"), policy="official", **options)
 
 
-def test_a_wrong_mirror_is_reported_and_the_next_source_used(tmp_path, offline):
+def test_wrong_mirror_uses_next_source(tmp_path, offline):
     said: list[str] = []
     used = prepare(
         "adult",
@@ -250,14 +250,14 @@ def test_a_wrong_mirror_is_reported_and_the_next_source_used(tmp_path, offline):
 
 
 @pytest.mark.parametrize("login", ["", "reader:s%40cret@"])
-def test_an_address_that_is_none_ends_the_command_without_its_password(tmp_path, offline, login):
+def test_invalid_address_hides_its_password(tmp_path, offline, login):
     mirror = f"http://{login}127.0.0.1:99999"
     with pytest.raises(LocalError, match=r"'http://127\.0\.0\.1:99999': Port out of range 0-65535") as caught:
         prepare("adult", raw_dir=tmp_path / "raw", output_dir=tmp_path, mirror=mirror, say=print)
     assert "cret" not in str(caught.value)
 
 
-def test_a_mirror_that_cannot_be_reached_is_told_without_its_password(tmp_path, offline):
+def test_unreachable_mirror_hides_its_password(tmp_path, offline):
     mirror, told = (
         "http://reader:secret@127.0.0.1:9/data",
         "http://127.0.0.1:9/data/adult/adult.data: no connection",
@@ -272,7 +272,7 @@ def test_a_mirror_that_cannot_be_reached_is_told_without_its_password(tmp_path, 
         assert "reader" not in text
 
 
-def test_parameters_of_jobs_which_snakemake_keeps_have_no_password():
+def test_job_parameters_have_no_password():
     rules = (ROOT / "workflow/rules/data.smk").read_text(encoding="utf-8")
     told = re.findall(r"^ *mirror=(.*),$", rules, re.MULTILINE)
     assert told == ['datasets.without_login(os.environ.get("SHUFFLEDP_MIRROR", ""))'] * 2
@@ -281,7 +281,7 @@ def test_parameters_of_jobs_which_snakemake_keeps_have_no_password():
     assert without_login("/mirror/of a@b") == "/mirror/of a@b"
 
 
-def test_damaged_or_missing_prepared_files_are_named(substitutes, tmp_path):
+def test_damaged_prepared_files_are_named(substitutes, tmp_path):
     shutil.copytree(substitutes, tmp_path / "p")
     path = tmp_path / "p" / "ipums.parquet"
     content = path.read_bytes()
@@ -300,7 +300,7 @@ def test_damaged_or_missing_prepared_files_are_named(substitutes, tmp_path):
         load("mnist", tmp_path / "p")
 
 
-def test_unknown_names_are_answered_with_the_known_ones(substitutes, tmp_path):
+def test_unknown_names_list_known_ones(substitutes, tmp_path):
     with pytest.raises(ValueError, match="Known: adult, ipums"):
         load("iris", substitutes)
     with pytest.raises(ValueError, match="Known: sex, hours_per_week"):
@@ -331,7 +331,7 @@ def test_sets_are_sampled_without_replacement(substitutes):
 
 
 @pytest.mark.parametrize("file", SUMMARY_FILES)
-def test_a_changed_or_missing_summary_is_an_error(file, tmp_path, offline):
+def test_changed_summary_is_an_error(file, tmp_path, offline):
     shutil.copytree(SUMMARIES, tmp_path / "s")
     path = tmp_path / "s" / file
     path.write_text(path.read_text().replace("1", "2", 1))
@@ -342,7 +342,7 @@ def test_a_changed_or_missing_summary_is_an_error(file, tmp_path, offline):
         path.unlink(missing_ok=True)
 
 
-def test_summaries_are_small_and_of_permitted_data_sets_only():
+def test_summaries_are_small_and_permitted():
     assert sorted(path.name for path in SUMMARIES.glob("*.csv")) == SUMMARY_FILES
     assert sum(path.stat().st_size for path in SUMMARIES.iterdir()) < 10_000
 
@@ -408,7 +408,7 @@ def test_an_unreachable_host_is_asked_once(server, table, tmp_path, offline, mon
     assert asked == ["http://no.invalid/a", f"{server.url}/a.data"]
 
 
-def test_cached_files_need_no_network_and_remember_their_source(server, table, tmp_path):
+def test_cached_files_need_no_network(server, table, tmp_path):
     table(f"{server.url}/a.data")
     server.files = {"/a.data": b"published"}
     obtain(tmp_path)
@@ -418,7 +418,7 @@ def test_cached_files_need_no_network_and_remember_their_source(server, table, t
     assert len(server.requests) == requests
 
 
-def test_files_of_a_user_are_set_aside_and_never_lost(server, table, tmp_path):
+def test_files_of_users_are_kept(server, table, tmp_path):
     """There are files with the names of a raw file and of the archive, and others that look unfinished."""
     table(f"{server.url}/a.data.gz")
     server.files = {"/a.data.gz": gzip.compress(b"published")}
@@ -449,7 +449,7 @@ def mirror_with(tmp_path, content):
     return folder
 
 
-def test_a_full_disk_ends_the_job_and_never_becomes_substitute_data(tmp_path, offline, full_disk):
+def test_full_disk_gives_no_substitute(tmp_path, offline, full_disk):
     mirror = mirror_with(tmp_path, bytes(300_000))
     places = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path / "prepared"}
     with full_disk(), pytest.raises(LocalError, match="Free some disk space"):
@@ -480,7 +480,7 @@ def test_ucimlrepo_is_verified_and_falls_back(server, table, tmp_path, monkeypat
         assert list((tmp_path / "adult").iterdir()) == []
 
 
-def test_ucimlrepo_gives_the_same_table_as_the_files(server, table, real, tmp_path, monkeypatch):
+def test_ucimlrepo_gives_the_same_table(server, table, real, tmp_path, monkeypatch):
     item = locations("adult")[0]
     assert (item.source, item.url) == ("ucimlrepo", "https://archive.ics.uci.edu/dataset/2/adult")
     local = replace(item, url=f"{server.url}/dataset/2/adult")
@@ -499,7 +499,7 @@ def test_ucimlrepo_gives_the_same_table_as_the_files(server, table, real, tmp_pa
         obtain(tmp_path / "2")
 
 
-def test_ratings_are_counted_and_the_zip_is_not_kept(server, table, tmp_path):
+def test_ratings_zip_is_not_kept(server, table, tmp_path):
     ratings = b"userId,movieId,rating,timestamp\n1,7,5.0,1\n2,7,1.0,1\n2,9,1.0,1\n"
     counts = b"movieId,numRatings\n7,2\n9,1\n"
     server.files = {"/ml.zip": zipped(ml__ratings_csv=ratings)}

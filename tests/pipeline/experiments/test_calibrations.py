@@ -25,7 +25,7 @@ def setting(**changes):
     return AuditSetting(protocol, "exact", Frequency(10), Fixed(999), **given)
 
 
-def test_an_audit_reads_the_calibration_of_an_experiment(shared, tmp_path, monkeypatch):
+def test_audit_reads_calibration_of_experiment(shared, tmp_path, monkeypatch):
     job = {
         "paper": "demo",
         "experiment": "values",
@@ -53,7 +53,7 @@ def test_an_audit_reads_the_calibration_of_an_experiment(shared, tmp_path, monke
         setting(budget=Budget(0.5, 1e-7)).calibrated()
 
 
-def test_the_reason_of_no_calibration_is_stored_as_well(shared, monkeypatch):
+def test_infeasible_reason_is_stored(shared, monkeypatch):
     nothing = setting(budget=Budget(0.5, 0.0))
     with pytest.raises(Infeasible) as first:
         nothing.calibrated()
@@ -69,7 +69,7 @@ def test_fast_calibrations_are_not_stored(shared, monkeypatch):
     assert not list(shared.iterdir())
 
 
-def test_a_run_begins_without_calibrations_of_a_killed_one(tmp_path, monkeypatch):
+def test_run_removes_calibrations_of_killed_one(tmp_path, monkeypatch):
     monkeypatch.setenv(calibrations.FOLDER, "")  # restored at the end
     calibrations.share_calibrations(tmp_path)
     (first,) = tmp_path.iterdir()

@@ -27,14 +27,14 @@ CALIBRATED = {
 }
 
 
-def test_every_function_is_public_under_its_name_and_gives_a_float():
+def test_every_function_is_public_and_float():
     for name, named in NAMED_FUNCTIONS.items():
         assert name in import_module(named.package).__all__
         assert inspect.signature(named.function).return_annotation in ("float", float)
         assert named.quantity in ("eps", "eps_local", "delta", "error", "levels")
 
 
-def test_all_rules_give_a_label_for_valid_arguments():
+def test_all_rules_give_a_label():
     calls = {**valid_calls(), **CALIBRATED}
     for name, named in NAMED_FUNCTIONS.items():
         standing = named.standing(calls[name][1])
@@ -52,7 +52,7 @@ def test_arguments_are_those_of_the_function():
 
 
 @pytest.mark.parametrize("name", ["correlated_noise", "jump_counts", "grr_blanket", "sageo"])
-def test_errors_have_the_label_of_the_protocol(name):
+def test_errors_have_label_of_protocol(name):
     rows = range_rows(SETTING["users"], 10, 1.0, 1e-5, [name])
     flat = next(row for row in rows if row.parameters["fan_outs"] == [10])
     arguments = {"protocol": name, **SETTING}

@@ -99,7 +99,8 @@ def drawn(monkeypatch):
         {"options": {}},
     ],
 )
-def test_participants_do_not_depend_on_method_accounting_eps_or_experiment(tmp_path, drawn, other):
+def test_participants_do_not_depend_on_methods(tmp_path, drawn, other):
+    """Neither do they depend on accounting, eps or experiment."""
     run(tmp_path)
     run(tmp_path, **other)
     assert len(drawn) == 2
@@ -108,14 +109,14 @@ def test_participants_do_not_depend_on_method_accounting_eps_or_experiment(tmp_p
         assert np.array_equal(one.public.n_users, drawn[0].public.n_users)
 
 
-def test_the_first_participants_do_not_depend_on_how_many_repeats_follow(tmp_path, drawn):
+def test_first_participants_ignore_later_repeats(tmp_path, drawn):
     run(tmp_path, repeats=4, grid={"eps": [0.5]}, accounting=["printed"])
     run(tmp_path, repeats=9, grid={"eps": [0.5]}, accounting=["printed"])
     assert np.array_equal(drawn[1].counts[:4], drawn[0].counts)
     assert len({tuple(row) for row in drawn[1].counts}) > 1
 
 
-def test_a_point_gives_the_same_numbers_whatever_else_is_in_the_grid(tmp_path):
+def test_point_ignores_rest_of_grid(tmp_path):
     alone, among = values(tmp_path, grid={"eps": [1.0]}), values(tmp_path)
     assert np.array_equal(among['{"eps":1.0}'], alone['{"eps":1.0}'])
     reversed_ = values(tmp_path, grid={"eps": [1.0, 0.5]}, accounting=["exact", "printed"])
@@ -125,14 +126,14 @@ def test_a_point_gives_the_same_numbers_whatever_else_is_in_the_grid(tmp_path):
 @pytest.mark.parametrize(
     "changes", [{"experiment": "again"}, {"paper": "again"}, {"grid": {"eps": [0.5], "x": [1]}}]
 )
-def test_the_mechanism_has_a_stream_of_its_own_per_experiment_and_point(tmp_path, changes):
+def test_mechanism_has_separate_streams(tmp_path, changes):
     # LOCAL's mechanism is the same in all of these: only the stream can make a difference.
     first = next(iter(values(tmp_path, **LOCAL).values()))
     other = next(iter(values(tmp_path, **(LOCAL | changes)).values()))
     assert not np.array_equal(first, other)
 
 
-def test_what_differs_in_the_estimator_alone_is_compared_on_the_same_messages(tmp_path):
+def test_estimators_use_the_same_messages(tmp_path):
     """Repeats with a large error for expected dummies also have a large error for observed dummies."""
     flexible = {"protocol": "flexible_pure_dump", "repeats": 400, "grid": {"eps": [1.0]}}
     flexible |= {"population": {"users": 50_000}}
@@ -159,7 +160,7 @@ def test_keys_become_the_same_stream_everywhere():
 # -- rows --------------------------------------------------------------------------------------------------------
 
 
-def test_tables_have_the_schema_and_the_agreed_order(tmp_path):
+def test_tables_have_schema_and_order(tmp_path):
     task = {"kind": "frequency", "domain_size": 2, "metrics": ["tve", "mse"]}
     done = run(tmp_path, grid={"eps": [1.0, 0.5]}, task=task, repeats=12, accounting=["printed", "exact"])
     assert done.cells.schema.equals(CELLS)
@@ -174,7 +175,7 @@ def test_tables_have_the_schema_and_the_agreed_order(tmp_path):
     assert cells["eps"].tolist() == [0.5, 0.5, 1.0, 1.0]
 
 
-def test_repeats_are_drawn_only_where_the_experiment_says(tmp_path):
+def test_repeats_are_drawn_where_stated(tmp_path):
     every, some = run(tmp_path), run(tmp_path, simulated_at={"eps": [1.0, 4.0]})
 
     def rows(done, kind):
@@ -188,7 +189,7 @@ def test_repeats_are_drawn_only_where_the_experiment_says(tmp_path):
     assert len(rows(some, "simulated")) == 2 * 5
 
 
-def test_delta_at_shares_of_eps_is_computed_where_the_experiment_asks_for_it(tmp_path):
+def test_delta_is_computed_at_eps_shares(tmp_path):
     done = run(tmp_path, profile_at={"eps": [1.0]}, accounting=["printed", "exact"])
     found = done.values.to_pandas().merge(done.cells.to_pandas(), on="cell").query("kind == 'computed'")
     assert set(found["point"]) == {'{"eps":1.0}'} and set(found["accounting"]) == {"exact"}
@@ -213,7 +214,7 @@ class Picky(Local):
 """
 
 
-def test_an_infeasible_cell_is_a_row_with_its_reason_and_no_values(tmp_path):
+def test_infeasible_cell_has_only_a_reason(tmp_path):
     (tmp_path / "picky.py").write_text(PICKY)
     done = run(tmp_path, protocol="picky.py:Picky", accounting=["printed"])
     cells = done.cells.to_pandas().set_index("point")
@@ -223,14 +224,14 @@ def test_an_infeasible_cell_is_a_row_with_its_reason_and_no_values(tmp_path):
     assert set(done.values["cell"].to_pylist()) == {cells.loc['{"eps":1.0}', "cell"]}
 
 
-def test_a_bound_on_the_population_cannot_be_simulated_and_says_so(tmp_path):
+def test_population_bound_cannot_be_simulated(tmp_path):
     population = {"law": "moment_bounded", "mean": 1000, "variance": 10}
     cells = run(tmp_path, population=population).cells.to_pandas()
     assert set(cells["status"]) == {"infeasible"}
     assert cells["reason"].str.contains("not a law").all()
 
 
-def test_a_long_job_says_how_far_it_is(tmp_path, caplog):
+def test_long_job_reports_progress(tmp_path, caplog):
     with caplog.at_level(logging.INFO, logger="shuffledp"):
         runner.run(job(), prepared=tmp_path, root=tmp_path, every=0)
     assert "demo.coins.amplified: 2 of 4 cells" in caplog.text
@@ -243,14 +244,14 @@ def test_a_long_job_says_how_far_it_is(tmp_path, caplog):
 # -- expectation against simulation ----------------------------------------------------------------------------------
 
 
-def test_more_participants_than_records_is_an_error_that_says_so(adult):
+def test_too_many_participants_are_an_error(adult):
     with pytest.raises(
         ValueError, match="401 participants cannot be drawn without replacement from 400 records"
     ):
         run(adult, **LOCAL, data={"name": "adult", "column": "sex"}, population={"users": 401})
 
 
-def test_the_data_source_and_its_note_come_with_the_result(adult):
+def test_data_source_comes_with_the_result(adult):
     done = run(adult, **LOCAL, data={"name": "adult", "column": "sex"}, population={"users": 100})
     assert (done.data_source, done.data_note) == ("stand_in", "Not the real Adult.")
     assert set(done.cells["data_source"].to_pylist()) == {"stand_in"}
@@ -267,7 +268,7 @@ def publish(tmp_path, method="amplified", **changes):
     return bundle
 
 
-def test_summary_has_mean_standard_error_and_count_with_the_cell(tmp_path):
+def test_summary_has_mean_error_and_count(tmp_path):
     read = results.read({"amplified": publish(tmp_path)})
     summary = read.summary()
     row = summary[(summary["kind"] == "simulated") & (summary["eps"] == 1.0)].iloc[0]
@@ -279,7 +280,7 @@ def test_summary_has_mean_standard_error_and_count_with_the_cell(tmp_path):
     assert read.provenance["amplified"]["data"]["source"] == "x"
 
 
-def test_a_method_that_does_not_depend_on_a_grid_variable_has_no_coordinate_there(tmp_path):
+def test_unused_grid_variable_has_no_coordinate(tmp_path):
     own = {**LOCAL, "budget": {"eps": 2.0, "delta": 1.0e-5}, "grid": {}}
     bundles = {"amplified": publish(tmp_path), "local": publish(tmp_path, **own)}
     cells = results.read(bundles).cells.set_index("method")
@@ -289,7 +290,7 @@ def test_a_method_that_does_not_depend_on_a_grid_variable_has_no_coordinate_ther
 
 @pytest.mark.parametrize("part", ["cells", "values", "provenance"])
 @pytest.mark.parametrize("damage", ["changed", "missing", "unlisted"])
-def test_a_damaged_result_names_the_file_and_the_command(tmp_path, part, damage):
+def test_damaged_result_names_file_and_command(tmp_path, part, damage):
     bundle = publish(tmp_path)
     path = getattr(bundle, part)
     if damage == "changed":
@@ -313,7 +314,7 @@ SUMS = {
 }
 
 
-def test_the_squared_error_of_an_option_that_biases_is_that_of_what_is_decoded(tmp_path):
+def test_squared_error_is_of_decoded_sums(tmp_path):
     """All users hold 0, so that in the figure's group about half of all sums wrap around."""
     data = {"name": "categorical", "weights": [1.0, 0.0, 0.0, 0.0]}
     figure = {**SUMS, "method": "figure", "protocol": "split_and_mix", "options": {"group": "figure"}}

@@ -74,7 +74,7 @@ def computed(settings, method, folder):
 # -- configuration -----------------------------------------------------------------------------------------------
 
 
-def test_grid_takes_the_evaluated_rounds_without_round_zero(trained):
+def test_grid_omits_round_zero(trained):
     paper = trained.settings(learning="skip").papers["demo"]
     assert paper.experiments["sgd"].grid == {"sigma": [0.5, 1.0], "round": [2, 4, 5]}
     job = paper.experiments["sgd"].job("central", 7)
@@ -100,7 +100,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_mistake_is_one_line_with_its_place(trained, case):
+def test_mistake_is_one_line_with_place(trained, case):
     path, old, new, start, rest = BROKEN[case]
     trained.change(path, old, new)
     with pytest.raises(ConfigurationError) as caught:
@@ -111,7 +111,7 @@ def test_a_mistake_is_one_line_with_its_place(trained, case):
     assert "\n" not in message
 
 
-def test_a_run_that_no_method_names_is_a_mistake(trained):
+def test_unused_run_is_a_mistake(trained):
     trained.change(
         PAPER,
         "experiments:",
@@ -121,7 +121,7 @@ def test_a_run_that_no_method_names_is_a_mistake(trained):
         trained.settings()
 
 
-def test_an_override_shortens_a_run_its_grid_and_says_so(trained):
+def test_override_shortens_run_and_grid(trained):
     trained.change(RUN, "overrides: {}", "overrides: {demo.training.short: {rounds: 3, sampled: 10}}")
     settings = trained.settings(learning="skip")
     run = settings.papers["demo"].training["short"]
@@ -131,7 +131,7 @@ def test_an_override_shortens_a_run_its_grid_and_says_so(trained):
     assert settings.shortened == {"demo"}
 
 
-def test_an_override_of_a_run_is_named_with_what_it_makes_wrong(trained):
+def test_wrong_run_override_is_named(trained):
     trained.change(PAPER, "x: round, y: eps, panels: sigma", "x: sigma, y: eps, where: {round: 4}")
     assert trained.settings(learning="skip").papers
     over = {"demo.training.short": {"rounds": 3}}
@@ -150,7 +150,7 @@ def test_without_jax_training_is_left_out(trained, monkeypatch, wish, reason):
     assert trained.settings(learning=wish).left_out == reason
 
 
-def test_without_jax_a_required_training_is_a_mistake(trained, monkeypatch):
+def test_missing_jax_fails_required_training(trained, monkeypatch):
     without_jax(monkeypatch)
     with pytest.raises(
         ConfigurationError, match=r"^config: learning: require needs JAX, which is not installed"
@@ -159,7 +159,7 @@ def test_without_jax_a_required_training_is_a_mistake(trained, monkeypatch):
 
 
 @pytest.mark.parametrize(("wish", "reason"), [("auto", ""), ("require", ""), ("skip", "learning: skip")])
-def test_with_jax_only_skip_leaves_it_out(trained, monkeypatch, wish, reason):
+def test_only_skip_omits_it_with_jax(trained, monkeypatch, wish, reason):
     monkeypatch.setattr(training_jobs, "available", lambda: True)
     assert trained.settings(learning=wish).left_out == reason
 
@@ -167,7 +167,7 @@ def test_with_jax_only_skip_leaves_it_out(trained, monkeypatch, wish, reason):
 # -- results -----------------------------------------------------------------------------------------------------
 
 
-def test_cells_have_eps_and_the_accuracy_of_their_round(trained, monkeypatch, tmp_path):
+def test_cells_have_eps_and_accuracy(trained, monkeypatch, tmp_path):
     monkeypatch.setattr(training_jobs, "available", lambda: True)
     settings = trained.settings()
     publish(tmp_path, settings.papers["demo"].training["short"], monkeypatch)
@@ -184,7 +184,7 @@ def test_cells_have_eps_and_the_accuracy_of_their_round(trained, monkeypatch, tm
     }
 
 
-def test_every_seed_gives_an_accuracy_of_its_own(trained, monkeypatch, tmp_path):
+def test_every_seed_has_its_accuracy(trained, monkeypatch, tmp_path):
     monkeypatch.setattr(training_jobs, "available", lambda: True)
     trained.change(PAPER, "rounds: 5", "seeds: 2, rounds: 5")
     settings = trained.settings()
@@ -199,7 +199,7 @@ def test_every_seed_gives_an_accuracy_of_its_own(trained, monkeypatch, tmp_path)
     assert np.allclose(by_seed[1] - by_seed[0], 0.1)
 
 
-def test_a_note_about_the_data_reaches_the_result(trained, monkeypatch, tmp_path):
+def test_data_note_reaches_the_result(trained, monkeypatch, tmp_path):
     monkeypatch.setattr(training_jobs, "available", lambda: True)
     settings = trained.settings()
     publish(tmp_path, settings.papers["demo"].training["short"], monkeypatch, note="Shortened.")
@@ -226,7 +226,7 @@ def drawn(project, settings, monkeypatch):
     return {path.name: content for path, content in contents.items()}
 
 
-def test_without_training_the_accounting_stays_and_figures_say_so(trained, monkeypatch):
+def test_omitted_training_keeps_accounting(trained, monkeypatch):
     without_jax(monkeypatch)
     files = drawn(trained, trained.settings(), monkeypatch)
     entries = {e["id"]: e for e in json.loads(files["manifest.json"])["entries"]}
@@ -241,7 +241,7 @@ def test_without_training_the_accounting_stays_and_figures_say_so(trained, monke
     assert about["job"]["training"]["left_out"] == "JAX is not installed" and about["data"]["note"] == said
 
 
-def test_accuracy_is_drawn_against_eps_along_the_rounds(trained, monkeypatch):
+def test_accuracy_is_drawn_against_eps(trained, monkeypatch):
     monkeypatch.setattr(training_jobs, "available", lambda: True)
     settings = trained.settings()
     publish(trained.root / "results", settings.papers["demo"].training["short"], monkeypatch)
@@ -271,7 +271,7 @@ def own_arrays(**changes):
     return {k: v for k, v in (arrays | changes).items() if v is not None}
 
 
-def test_own_colour_images_are_standardised_by_themselves(tmp_path):
+def test_own_images_are_standardized_alone(tmp_path):
     np.savez(tmp_path / "cifar10.npz", **own_arrays())
     data = training_jobs._own_images("cifar10", tmp_path / "cifar10.npz")
     assert data.image == (32, 32, 3) and data.users == 12
@@ -292,7 +292,7 @@ def test_other_files_are_refused(tmp_path, changes, message):
         training_jobs._own_images("cifar10", tmp_path / "cifar10.npz")
 
 
-def test_missing_own_data_say_what_to_put_where(tmp_path):
+def test_missing_own_data_name_the_place(tmp_path):
     with pytest.raises(ValueError, match=r"cifar10 is not downloaded: put a file .*cifar10\.npz there"):
         training_jobs._own_images("cifar10", tmp_path / "cifar10.npz")
 
@@ -338,7 +338,7 @@ def driver(every, **changes):
 
 
 @pytest.mark.skipif(not available(), reason="needs JAX")
-def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path, monkeypatch):
+def test_killed_run_continues_with_same_bytes(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "workflow/scripts"))
     monkeypatch.setattr(training_jobs, "_data", training_jobs._data)  # the driver replaces both
     monkeypatch.setattr(training_jobs, "train_run", training_jobs.train_run)

@@ -60,7 +60,7 @@ def run(project, method="grr_blanket"):
 # -- counted once ----------------------------------------------------------------------------------------------------
 
 
-def test_what_is_prepared_says_where_it_is_from(mine):
+def test_prepared_file_states_its_origin(mine):
     said = []
     asked = request({"kind": "frequency"}, BY_COLUMN)
     user_files.prepare(asked, mine.root, mine.root / "prepared", said.append)
@@ -96,7 +96,7 @@ SECRET = "SECRET-PATIENT-42"
         ({"kind": "sets", "set_size": 2}, {"column": "color", "separator": ";", "values": ["red", "blue"]}),
     ],
 )
-def test_no_cell_of_the_user_is_in_what_results_take_over(mine, task, data):
+def test_results_have_no_cell_of_user(mine, task, data):
     rows = [f"{('red', 'blue', 'green')[i % 3]},{i},{i % 3}" for i in range(900)]
     rows[500] = f"{SECRET},{SECRET}-43,{SECRET}-44"
     mine.write("mine/visits.csv", "\n".join(["color,minutes,id", *rows, SECRET, ""]))
@@ -113,7 +113,7 @@ def test_no_cell_of_the_user_is_in_what_results_take_over(mine, task, data):
         assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_no_cell_of_the_user_is_in_the_reason_of_a_failed_job(mine):
+def test_failure_reasons_have_no_cell(mine):
     mine.write("mine/visits.csv", "color,minutes\n" + f"{SECRET},{SECRET}\n" * 3)
     for task, data in (
         ({"kind": "frequency"}, {"column": "color"}),
@@ -127,7 +127,7 @@ def test_no_cell_of_the_user_is_in_the_reason_of_a_failed_job(mine):
         assert SECRET not in str(caught.value)
 
 
-def test_numbers_are_counted_in_the_steps_of_the_task(mine):
+def test_numbers_have_steps_of_task(mine):
     data = {**BY_COLUMN, "column": "minutes"}
     asked = request({"kind": "summation", "max_value": 6}, {**data, "low": 0, "high": 60})
     assert prepared(mine, asked).arrays["counts"].tolist() == [501, 500, 0, 500, 0, 0, 500]
@@ -135,7 +135,7 @@ def test_numbers_are_counted_in_the_steps_of_the_task(mine):
     assert (own["low"], own["high"], own["levels"]) == (-1, 1, 20)
 
 
-def test_a_file_that_changes_while_it_is_read_is_not_published(mine, monkeypatch):
+def test_changing_file_is_not_published(mine, monkeypatch):
     asked = request({"kind": "frequency"}, BY_COLUMN)
     count = user_files.count_column
 
@@ -153,7 +153,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_published(mine, monkeypatch
 # -- experiments -----------------------------------------------------------------------------------------------------
 
 
-def test_an_experiment_with_a_domain_that_is_found_says_so_in_its_results(mine):
+def test_inferred_domain_is_stated_in_results(mine):
     done = run(mine)
     cells = done.cells.to_pylist()
     assert {cell["domain_size"] for cell in cells} == {3.0}
@@ -164,7 +164,7 @@ def test_an_experiment_with_a_domain_that_is_found_says_so_in_its_results(mine):
     assert file["name"] == "visits.csv" and len(file["sha256"]) == 64
 
 
-def test_a_domain_that_is_given_needs_no_warning_and_gives_the_same_numbers(mine):
+def test_given_domain_needs_no_warning(mine):
     found = run(mine)
     mine.change("config/own/visits.yaml", "column: color", "column: color, values: [blue, green, red]")
     given = run(mine)
@@ -177,7 +177,7 @@ def test_a_domain_that_is_given_needs_no_warning_and_gives_the_same_numbers(mine
     assert errors(given) == errors(found)
 
 
-def test_files_and_columns_may_be_variables_of_the_grid(mine):
+def test_grid_may_vary_files_and_columns(mine):
     mine.write("mine/other.csv", "color\n" + "a\nb\n" * 1500)
     mine.change("config/own/visits.yaml", "path: mine/visits.csv", "path: $path")
     mine.change(
@@ -191,7 +191,7 @@ def test_files_and_columns_may_be_variables_of_the_grid(mine):
     ]
 
 
-def test_baselines_are_tried_once_the_file_is_counted(mine):
+def test_baselines_are_tried_after_counting(mine):
     settings = mine.settings()
     protocol = get("frequency", "local")
 
@@ -245,7 +245,7 @@ def test_baselines_are_tried_once_the_file_is_counted(mine):
         ),
     ],
 )  # fmt: skip
-def test_mistakes_are_one_line_before_any_work(mine, old, new, says):
+def test_mistakes_are_one_line_before_work(mine, old, new, says):
     mine.change("config/own/visits.yaml", old, new)
     if not says:
         mine.settings()
@@ -276,7 +276,7 @@ def sets_of(project, data, set_size=2, **task):
 
 
 @pytest.mark.parametrize("padding", ["categories", "tokens"])
-def test_sets_are_brought_to_one_size_with_the_marginals_that_are_stated(mine, padding):
+def test_sets_have_one_size_and_marginals(mine, padding):
     source, task = sets_of(mine, {"padding": padding, "draw": "with_replacement"})
     assert (task.domain_size, task.padding_items) == ((4, 0) if padding == "categories" else (6, 2))
     rng = np.random.default_rng(3)
@@ -292,7 +292,7 @@ def test_sets_are_brought_to_one_size_with_the_marginals_that_are_stated(mine, p
     assert source.marginals.sum() == pytest.approx(2)
 
 
-def test_everybody_takes_part_once_and_keeps_own_items(mine, monkeypatch):
+def test_everybody_takes_part_once(mine, monkeypatch):
     source, _ = sets_of(mine, {"padding": "tokens"})
     monkeypatch.setattr("shuffledp.pipeline.experiments.sources.user_file.AT_ONCE", 12)  # two users at a time
     drawn = source.draw(5, np.random.default_rng(1))
@@ -307,6 +307,6 @@ def test_everybody_takes_part_once_and_keeps_own_items(mine, monkeypatch):
     assert json.dumps(dict(source.key))  # names the seed
 
 
-def test_sets_that_are_larger_than_the_domain_are_refused(mine):
+def test_too_large_sets_are_refused(mine):
     with pytest.raises(ValueError, match="domain_size"):
         sets_of(mine, {}, set_size=5, domain_size=4)

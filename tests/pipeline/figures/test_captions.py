@@ -67,7 +67,7 @@ def ask() -> Numbers:
     return Numbers(ROWS, ["a", "b", "level", "sparse", "nowhere"], {"accounting": "exact"})
 
 
-def test_a_ratio_is_taken_at_the_points_that_both_have(ask):
+def test_ratio_uses_common_points(ask):
     assert span(ask.ratio("b", "a")) == "0.500 to 2"
     assert times(ask.ratio("b", "a", k=500)) == "1 times"
     assert percent(ask.ratio("b", "a") - 1) == "-50 to 100 %"
@@ -75,7 +75,7 @@ def test_a_ratio_is_taken_at_the_points_that_both_have(ask):
     assert span(ask.ratio("a", "level")) == "0.500 to 1.50"
 
 
-def test_a_question_may_be_about_another_file_of_the_figure(ask):
+def test_question_may_name_another_file(ask):
     assert span(ask.value("a", accounting="printed") / ask.value("a")) == "12"
     with pytest.raises(
         CaptionError, match=r"value\('b', accounting='printed'\): the drawing has no such numbers"
@@ -95,7 +95,7 @@ def test_rounding_makes_nothing_better():
     assert Numbers(rows, ["a", "b"]).share_better("a", "b").none
 
 
-def test_the_lead_is_over_the_best_of_the_others(ask):
+def test_lead_is_over_best_other(ask):
     lead = ask.lead("a", but=["sparse"])
     assert finite(lead.array).tolist() == pytest.approx([1.0, 2 / 3, 0.5])
     assert ask.lead("level", but=["a", "b"]).only == 5
@@ -114,7 +114,7 @@ def test_places_of_extremes(ask):
     assert (ask.value("a") - 3).magnitude == 2
 
 
-def test_leaders_share_the_points_at_which_they_are_equal(ask):
+def test_leaders_share_equal_points(ask):
     assert {m: str(share) for m, share in ask.leaders(["a", "b"]).items()} == {
         "a": "2 of 3 points",
         "b": "2 of 3 points",
@@ -125,21 +125,21 @@ def test_leaders_share_the_points_at_which_they_are_equal(ask):
     assert span(ask.lowest(["a", "b", "nowhere"])) == "0.500 to 3"
 
 
-def test_growth_is_between_the_ends_of_a_variable(ask):
+def test_growth_is_between_the_ends(ask):
     assert span(ask.growth("a", "eps")) == "0.500"  # with 50 values; with 500 there is one end only
     assert span(ask.growth("b", "k")) == "0.750"
     assert ask.growth("sparse", "eps") is None
     assert ask.growth("nowhere", "eps") is None
 
 
-def test_a_caption_says_how_the_picture_is_drawn():
+def test_caption_describes_the_drawing():
     assert how_drawn(both=False, simulated=False) == ""
     assert how_drawn(both=True, simulated=False) == DRAWN_TWICE
     said = how_drawn(both=False, simulated=True, closed=False)
     assert said.startswith("Filled markers are simulated means") and said.endswith("join simulated means.")
 
 
-def test_in_a_picture_with_both_accountings_numbers_are_exact_unless_the_printed_ones_are_asked_for():
+def test_both_accountings_default_to_exact_numbers():
     both = Numbers(ROWS, ["a", "b", "level", "sparse", "nowhere"], {"accounting": BOTH})
     exact = Numbers(ROWS, ["a", "b", "level", "sparse", "nowhere"], {"accounting": "exact"})
     assert both.value("a").array.equals(exact.value("a").array)
@@ -165,7 +165,7 @@ def test_in_a_picture_with_both_accountings_numbers_are_exact_unless_the_printed
         (lambda n: n.value("a").at(n=1), "no variable 'n'. Known: eps, k"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_answered_is_an_error(ask, question, message):
+def test_unanswerable_questions_are_errors(ask, question, message):
     with pytest.raises(ValueError, match=message):
         question(ask)
 
@@ -177,7 +177,7 @@ CLAIMS = ClaimRows(
 )
 
 
-def test_a_table_of_claims_answers_about_its_rows():
+def test_claim_table_answers_about_rows():
     assert span(CLAIMS.column("paper")) == "13 to 73"
     assert span(CLAIMS.column("paper", verdict="off") / CLAIMS.column("formula", verdict="off")) == "1.01"
     assert str(CLAIMS.rows_with(verdict="agrees")) == "1 of 3 entries"
@@ -213,7 +213,7 @@ def test_a_changed_table_changes_the_caption(tmp_path):
         ("{{ value('a') | spam }}", r"one\.rst:1: No filter named 'spam'"),
     ],
 )
-def test_a_template_that_asks_in_vain_is_named_with_the_line(tmp_path, text, message):
+def test_failing_template_is_named_with_line(tmp_path, text, message):
     with pytest.raises(CaptionError, match=message):
         rendered(tmp_path, text)
 
@@ -227,11 +227,11 @@ def test_a_template_that_asks_in_vain_is_named_with_the_line(tmp_path, text, mes
         ("1/eps* for eps* = 0.9, 2 * 3 * 4.\n", "1/eps* for eps* = 0.9, 2 * 3 * 4."),
     ],
 )
-def test_the_finding_is_the_first_paragraph_as_plain_text(prose, plain):
+def test_finding_is_first_paragraph(prose, plain):
     assert finding(prose) == plain
 
 
-def test_a_drawing_without_a_template_says_what_it_is_computed_from():
+def test_drawing_without_template_states_its_data():
     facts = {
         "data": "a_file.csv (source: own)",
         "participants N": "20",
@@ -248,7 +248,7 @@ def test_a_drawing_without_a_template_says_what_it_is_computed_from():
     assert long.endswith("…")
 
 
-def test_a_caption_without_a_finding_is_refused():
+def test_caption_without_finding_is_refused():
     with pytest.raises(CaptionError, match="the caption is empty"):
         finding(" \n\n")
     assert len(finding("x" * LONGEST_FINDING)) == LONGEST_FINDING
@@ -263,7 +263,7 @@ def test_a_caption_without_a_finding_is_refused():
         ("{# nothing #}\n{% if false %}x{% endif %}\n", r"one\.rst:2: the caption is empty"),
     ],
 )
-def test_a_template_without_a_finding_is_named_with_the_line(tmp_path, text, message):
+def test_template_without_finding_is_named(tmp_path, text, message):
     with pytest.raises(CaptionError, match=message):
         rendered(tmp_path, text)
 
@@ -353,7 +353,7 @@ def assert_has_a_finding(prose: str) -> None:
 
 
 @pytest.mark.parametrize("key", PAPERS)
-def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key):
+def test_captions_follow_any_numbers(settings, key):
     scale = "shortened" if key in settings.shortened else "paper"
     followed = set()
     for drawing in drawings_of(settings.papers[key]):
@@ -373,7 +373,7 @@ def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key
         assert " ".join(one.split()).count(DRAWN_TWICE) == both, drawing.id
 
 
-def test_captions_of_the_comparison_are_valid_and_have_a_finding(paper_settings):
+def test_comparison_captions_have_a_finding(paper_settings):
     """These are figures with curves; the captions of other kinds use the pictures' numbers."""
     for drawing in drawings_of(paper_settings.papers["comparison"]):
         if drawing.kind != "figure" or drawing.entry.get("kind") == "pareto":
@@ -386,12 +386,12 @@ def test_captions_of_the_comparison_are_valid_and_have_a_finding(paper_settings)
         assert_has_a_finding(render(path, {**names, **drawn, **numbers.questions()}))
 
 
-def test_captions_are_rendered_under_both_accountings_at_once(settings):
+def test_captions_cover_both_accountings(settings):
     found = {d.name for paper in settings.papers.values() for d in drawings_of(paper) if d.variant == BOTH}
     assert {"fig3", "fig4", "fig5", "fig12", "fig6_s8", "tokens", "flexible_error"} <= found
 
 
-def test_the_job_says_at_which_scale_it_runs(settings):
+def test_job_states_its_scale(settings):
     for paper in settings.papers.values():
         job = paper_job(paper, settings, ROOT)
         assert {one["scale"] for one in job["drawings"]} == {job["run"]["scale"]}
@@ -401,7 +401,7 @@ def drawings(settings: Settings, paper: str, caption: str) -> list[Drawing]:
     return [d for d in drawings_of(settings.papers[paper]) if d.entry["caption"] == caption]
 
 
-def test_public_coin_is_said_to_be_feasible_only_where_it_is(paper_settings):
+def test_public_coin_is_feasible_where_stated(paper_settings):
     drawing = next(d for d in drawings(paper_settings, "dump", "errors.rst") if d.name == "fig5")
     both = text_of(drawing, fabricated(drawing, "x"), "paper")
     assert "public-coin is feasible as proven at" in both
@@ -481,7 +481,7 @@ def test_a_checked_table_states_delta(paper, name):
     [(paper, "errata") for paper in errata_papers() if errata(paper)]
     + [(paper, "reading_notes") for paper in errata_papers() if reading_notes(paper)],
 )
-def test_captions_of_errata_and_notes_count_them(paper, name, rows):
+def test_errata_captions_count_entries(paper, name, rows):
     for effect in ("unsafe", "cosmetic"):
         frame = pd.DataFrame({"id": ["X"] * rows, "effect": [effect] * rows})
         prose = claim_text(paper, f"{name}.rst", frame)
@@ -528,7 +528,8 @@ SUMS = table(
 CURATOR = {"central_laplace": "central"}
 
 
-def test_the_lowest_error_of_a_sum_names_its_protocols_and_the_printed_errors_below_it():
+def test_lowest_sum_error_names_its_protocols():
+    """The caption names the lower printed errors, too."""
     text = sentence("comparison/sums_by_eps.rst", SUMS, {"accounting": BOTH}, CURATOR)
     assert finding_of(text) == (
         "Without a curator, the lowest exact error is that of correlated sum at all 2 points."
@@ -541,7 +542,7 @@ def test_the_lowest_error_of_a_sum_names_its_protocols_and_the_printed_errors_be
     assert alone.startswith("No protocol without a curator is feasible.")
 
 
-def test_a_lowest_error_that_is_not_lowest_at_every_point_is_counted():
+def test_partly_lowest_error_is_counted():
     crossed = SUMS.assign(
         number=SUMS["number"].where((SUMS["method"] != "bit_sum") | (SUMS["users"] > 10), 5.0)
     )
@@ -554,7 +555,7 @@ def finding_of(text: str) -> str:
     return re.split(r"(?<=\.) (?=[A-Z.])", text)[0]
 
 
-def test_the_error_of_a_count_depends_on_the_number_of_users_where_it_does():
+def test_error_dependence_on_users_is_stated():
     rows = table(
         *[(m, "exact", d, n, e * (1 if n == 10 else by)) for d in (1e-6, 1e-8) for n in (10, 1000)
           for m, e, by in (("level", 5.0, 1.01), ("rising", 2.0, 8.5), ("falling", 4.0, 0.2))],
@@ -565,14 +566,15 @@ def test_the_error_of_a_count_depends_on_the_number_of_users_where_it_does():
     assert "rising 8.50, falling 0.200." in text
 
 
-def test_table_of_systems_says_for_how_many_users_budgets_hold():
+def test_systems_table_states_needed_users():
     rows = pd.DataFrame({"verdict": ["holds", "holds"], "users needed": ["49302", "89039"]})
     text = claim_text("deployments", "systems.rst", rows)
     assert finding(text).endswith("hold for every data set; 49,302 to 89,039 users are enough.")
     assert "At the printed numbers of users" in text
 
 
-def test_correlated_noise_is_compared_with_the_best_bound_of_randomized_response_and_the_other_is_named():
+def test_correlated_noise_names_both_bounds():
+    """The ratio uses the best bound of randomized response, and the caption names the other."""
     rows = table(
         ("correlated_noise", "exact", 0.01, 10.0),
         ("grr_blanket", "exact", 0.01, 120.0),
@@ -593,7 +595,7 @@ BITS = table(
 )  # fmt: skip
 
 
-def test_the_best_protocol_for_bits_is_named_with_the_others():
+def test_best_protocol_for_bits_is_named():
     says = "Where a shuffler only permutes, multi union has the lowest"
     others = "correlated noise has 5 times, randomized response 30 times its error."
     curve = sentence(
@@ -619,12 +621,13 @@ def test_the_best_protocol_for_bits_is_named_with_the_others():
         ({}, "No protocol but controls is feasible here."),
     ],
 )  # fmt: skip
-def test_a_leaderboard_says_among_how_many_the_first_is_first(order, says):
+def test_leaderboard_states_number_of_protocols(order, says):
     text = sentence("comparison/leaderboard.rst", ROWS, {}, methods=["c"], ranked=lambda *_: order)
     assert finding_of(text) == says
 
 
-def test_the_bound_for_one_pair_is_not_called_tighter_than_the_bound_for_all():
+def test_pair_bound_is_not_called_tighter():
+    """The bound for one pair is not called tighter than the bound for all pairs."""
     methods = ("clones_sensitivity_1", "clones_sensitivity_2", "shuffle_distance_1", "shuffle_distance_2")
     rows = table(
         *[(m, "exact", t, e * t) for t in (1, 10) for m, e in zip(methods, (54.0, 23.0, 1.0, 1.0), strict=True)],
@@ -638,7 +641,7 @@ def test_the_bound_for_one_pair_is_not_called_tighter_than_the_bound_for_all():
     assert "at 1 of 2 points (d = 1)" in sentence("shuffle_gaussian/composition.rst", crossed, {})
 
 
-def test_noise_of_curators_is_compared_under_both_relations():
+def test_curator_noise_covers_both_relations():
     rows = table(
         *[(m, "exact", r, e) for r, e in (("replace_one", 4.0), ("add_remove", 9.0))
           for m, e in (("central_gaussian", e), ("central_laplace", 1.0))],
@@ -662,7 +665,7 @@ SEGMENTED = table(
 RIVALS = ["subset_shuffled", "subset_local", "separate_weighted"]
 
 
-def test_a_difference_below_the_grid_of_m_is_no_difference():
+def test_difference_below_grid_is_none():
     where = {"accounting": BOTH, "split": "x"}
     text = finding_of(sentence("segmented/by_m.rst", SEGMENTED, where, methods=RIVALS))
     assert "equals the best competitor's" in text and "2 (n = 5,000) times" in text

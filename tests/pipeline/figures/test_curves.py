@@ -58,7 +58,7 @@ def names(figure):
     return [note.get_text().replace("\n", " ") for ax in figure.axes for note in ax.texts] + keys
 
 
-def test_panels_follow_the_grid_and_hold_every_method(pictures):
+def test_panels_hold_every_method(pictures):
     axes = pictures["fig1_printed"].axes
     assert [ax.get_title(loc="left") for ax in axes] == ["rate = 0.5", "rate = 0.1"]
     for ax in axes:
@@ -72,7 +72,7 @@ def test_an_infeasible_cell_is_a_gap(pictures):
         assert gaps == {"local": [False] * 4, "picky": [False, True, False, False]}
 
 
-def test_points_are_means_with_one_standard_error(pictures, files):
+def test_points_are_means_with_bars(pictures, files):
     numbers = pd.read_csv(io.BytesIO(files["fig1_printed.csv"]))
     own = numbers.query("method == 'local' and rate == 0.5 and kind == 'simulated'").set_index("eps")
     containers = {bars.get_label(): bars for bars in pictures["fig1_printed"].axes[0].containers}
@@ -95,7 +95,7 @@ def test_twins_have_the_same_axes(pictures, files):
     assert one[1][0] < min(e.min() for e in every) < max(e.max() for e in every) < one[1][1]
 
 
-def test_both_accountings_are_dashed_and_solid_with_their_ratio_below(pictures, files):
+def test_both_accountings_are_drawn_with_ratio(pictures, files):
     numbers = pd.read_csv(io.BytesIO(files["fig1_both.csv"]))
     panel, _, strip, _ = pictures["fig1_both"].axes
     color = identity_of("frequency", "local").color
@@ -111,7 +111,8 @@ def test_both_accountings_are_dashed_and_solid_with_their_ratio_below(pictures, 
     assert {"as printed", "exact", "simulated mean"} <= set(names(pictures["fig1_both"]))
 
 
-def test_a_ratio_beyond_the_strip_has_an_arrow_and_one_below_one_a_red_ground():
+def test_extreme_ratios_are_marked():
+    """A ratio beyond the strip has an arrow, and one below 1 a red ground."""
     beyond = draw(of_both(2500.0, a="A"))
     assert "▲ 2,500×" in names(beyond)
     assert beyond.axes[1].get_ylim()[1] < 2 * panels.CLIP
@@ -119,13 +120,13 @@ def test_a_ratio_beyond_the_strip_has_an_arrow_and_one_below_one_a_red_ground():
     assert any(mpl.colors.to_hex(patch.get_facecolor()) == panels.RED.lower() for patch in below.patches)
 
 
-def test_a_name_starts_at_the_end_of_its_own_most_exact_curve():
+def test_name_starts_at_most_exact_curve():
     figure = draw(of_both(3.0, a="A", b="B", c="C"))
     ends = {note.get_text(): note.xy for note in figure.axes[0].texts if isinstance(note, Annotation)}
     assert ends == {"A": (2.0, 0.5), "B": (2.0, 1.0), "C": (2.0, 1.5)}
 
 
-def test_equal_curves_share_a_name_and_a_method_without_a_number_has_none():
+def test_equal_curves_share_a_name():
     rows = [
         (c, "computed", x, y * by)
         for c, by in (("a", 1), ("b", 1.0001), ("c", 3))
@@ -135,19 +136,19 @@ def test_equal_curves_share_a_name_and_a_method_without_a_number_has_none():
     assert sorted(names(figure)) == ["A, n = 1 = n = 2", "C"]
 
 
-def test_a_lower_bound_that_equals_a_bound_is_said_in_words():
+def test_equal_lower_bound_is_a_text():
     rows = [(c, "computed", x, by * x) for c, by in (("a", 1.002), ("b", 1)) for x in (1, 2)]
     labels = {"a": "proven", "b": "lost by one (lower bound, no guarantee)"}
     assert names(draw(made({}, rows, labels))) == ["proven (a lower bound is within 0.21 %)"]
 
 
-def test_one_line_says_what_is_unproven_if_most_is():
+def test_mostly_unproven_curves_have_one_line():
     rows = [(c, "computed", x, i + x) for i, c in enumerate("abcd") for x in (1, 2)]
     labels = {c: f"{c.upper()} (unproven)" for c in "abc"} | {"d": "D"}
     assert sorted(names(draw(made({}, rows, labels)))) == ["A", "B", "C", "D", "unproven: all but D"]
 
 
-def test_a_curve_of_zeros_is_in_the_key_of_a_logarithmic_picture():
+def test_curve_of_zeros_is_in_key():
     rows = [
         ("a", "computed", 1, 1.0),
         ("a", "computed", 2, 0.0),
@@ -159,7 +160,7 @@ def test_a_curve_of_zeros_is_in_the_key_of_a_logarithmic_picture():
     assert np.isnan(line(figure.axes[0], "a").get_ydata()).tolist() == [False, True]
 
 
-def test_a_strip_has_the_ratio_to_a_method_of_the_curves_near_to_it():
+def test_strip_has_ratio_to_a_method():
     rows = [(c, "computed", x, y * x) for c, y in (("a", 2.0), ("b", 3.0), ("far", 50.0)) for x in (1, 2)]
     panel, strip = draw(made({"over": "a"}, rows, {"a": "A", "b": "B", "far": "Far"})).axes
     assert line(strip, "b").get_ydata().tolist() == [1.5, 1.5]
@@ -167,7 +168,7 @@ def test_a_strip_has_the_ratio_to_a_method_of_the_curves_near_to_it():
     assert strip.get_ylabel() == "error / A"
 
 
-def test_a_curve_along_a_variable_has_a_gap_where_x_jumps():
+def test_gap_is_where_x_jumps():
     rows = [("a", "simulated", x, y) for x, y in ((1.0, 0.1), (2.0, 0.5), (90.0, 0.6), (100.0, 0.9))]
     (ax,) = draw(made({"x_scale": "log", "along": "round"}, rows, {"a": "A"})).axes
     drawn = line(ax, "a").get_xydata()
@@ -175,7 +176,7 @@ def test_a_curve_along_a_variable_has_a_gap_where_x_jumps():
     assert np.isnan(drawn[:, 0]).nonzero()[0].tolist() == [2]
 
 
-def test_points_of_a_paper_are_crosses_within_the_axes():
+def test_paper_points_are_crosses_within_axes():
     rows = [("a", "computed", 1, 1.0), ("a", "computed", 2, 2.0)]
     (ax,) = draw(made({}, rows, {"a": "A"}, points=[(None, 1.5, 9.0)])).axes
     (cross,) = [one for one in ax.lines if one.get_marker() == "x"]
@@ -192,7 +193,7 @@ def test_stated_numbers_are_dotted_lines():
     assert higher.axes[0].get_ylim()[1] > 9
 
 
-def test_means_along_a_variable_have_a_band():
+def test_means_along_variable_have_band():
     rows = [("ours", "simulated", x, x) for x in (1.0, 2.0)]
     what = made({"along": "eps"}, rows, {"ours": "ours"})
     what = replace(what, selection=what.selection.assign(standard_error=0.25))
@@ -206,12 +207,12 @@ def test_five_panels_are_in_one_row():
     assert len({round(ax.get_position().y0, 6) for ax in figure.axes}) == 1
 
 
-def test_where_nothing_is_feasible_there_are_no_axes():
+def test_infeasible_figure_has_no_axes():
     figure = draw(made({}, [], {"a": "A"}))
     assert figure.axes == [] and figure.texts[0].get_text() == curves.INFEASIBLE
 
 
-def test_a_column_has_its_width_serif_letters_and_all_names_below():
+def test_column_style_sets_width_and_font():
     labels = {f"m{i}": f"M{i}" for i in range(8)}
     rows = [(c, "computed", x, x + 3.0 * i) for i, c in enumerate(labels) for x in (1, 2)]
     what = made({}, rows, labels, title="A title")
@@ -223,7 +224,7 @@ def test_a_column_has_its_width_serif_letters_and_all_names_below():
     assert len(key.get_texts()) == 8 and figure.get_suptitle() == ""
 
 
-def test_a_panel_per_method_has_its_factors_over_a_method_best_first():
+def test_method_panels_show_factors_in_order():
     what = of_both(4.0, base="Base", b="B", c="C")
     what = replace(what, drawing={**what.drawing, "over": "base"})
     figure = spotlight.draw(what)
@@ -234,7 +235,7 @@ def test_a_panel_per_method_has_its_factors_over_a_method_best_first():
     assert figure.get_suptitle().endswith("× is over Base at eps = 2")
 
 
-def test_names_do_not_overlap_keep_their_order_and_move_as_little_as_possible():
+def test_names_do_not_overlap():
     heights = [0.2, 0.2, 0.4, 0.2, 0.2]
     places = spread([0.5, 0.5, 0.52, 1.9, -1.0], heights, 0.0, 2.0)
     order = np.argsort(places)
@@ -248,11 +249,11 @@ def test_names_do_not_overlap_keep_their_order_and_move_as_little_as_possible():
     ("value", "text"),
     [(0, "0"), (0.001, "0.001"), (1e-4, "10⁻⁴"), (999999, "999,999"), (2e6, "2×10⁶"), (-0.5, "−0.5")],
 )
-def test_numbers_are_plain_below_a_million_and_powers_of_ten_beyond(value, text):
+def test_large_numbers_are_powers_of_ten(value, text):
     assert number_text(value) == text
 
 
-def test_numbers_in_titles_are_written_like_those_of_axes():
+def test_title_numbers_look_like_axis_numbers():
     assert (
         typeset("100000 users, delta = 1e-06, year2020, n = 2.5e5")
         == "100,000 users, delta = 10⁻⁶, year2020, n = 2.5×10⁵"
@@ -278,7 +279,7 @@ PICTURES = {
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_no_ink_is_on_the_border_and_letters_are_legible(name):
+def test_borders_are_empty_and_letters_legible(name):
     with figure_style():
         figure = PICTURES[name]()
         pixels = imread(io.BytesIO(rendered(figure, "png")))[..., :3]

@@ -22,7 +22,7 @@ def behind(*values):
     return repeats_behind_bars(frame)[BEHIND_BAR].item()
 
 
-def test_a_standard_error_rests_on_the_repeats_that_differ():
+def test_standard_error_counts_differing_repeats():
     assert behind(*[4e-6] * 50) == 0
     assert behind(*[4e-6] * 25, *[4e-6 * (1 + 1e-15)] * 25) == 0  # rounding
     assert behind(*[0] * 49, 1) == pytest.approx(1, rel=0.05)
@@ -32,12 +32,12 @@ def test_a_standard_error_rests_on_the_repeats_that_differ():
     assert behind(*normal) == pytest.approx(1000, rel=0.1)
 
 
-def test_a_bar_is_drawn_if_three_repeats_or_an_eighth_are_behind_it():
+def test_bar_needs_enough_differing_repeats():
     found = has_bar(np.array([0.0, 2.9, 3.0, 1.2, 1.25, np.nan]), np.array([50.0, 50, 50, 10, 10, 1]))
     assert found.tolist() == [False, False, True, False, True, False]
 
 
-def test_a_cell_whose_repeats_are_nearly_all_the_same_has_no_bar():
+def test_nearly_equal_repeats_have_no_bar():
     rows = pd.DataFrame(
         {
             "curve": "a", "kind": "simulated", "eps": [1.0, 2.0], "mean": [1.0, 2.0], "standard_error": [0.1, 0.2],
@@ -72,7 +72,7 @@ def curve(*numbers):
     return dict(enumerate(numbers))
 
 
-def test_curves_that_are_equal_at_all_points_are_grouped():
+def test_equal_curves_are_grouped():
     numbers = {
         "a": curve(1.0, 2.0, 3.0),
         "equal": curve(1.001, 2.001, 3.0),

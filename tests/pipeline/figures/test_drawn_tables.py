@@ -52,12 +52,12 @@ def test_headings_take_the_place_of_names():
     assert r"protocol & 1000 users, exact & 20 users, exact" in forms["tex"]
 
 
-def test_what_latex_would_take_for_a_command_is_escaped():
+def test_latex_commands_are_escaped():
     tex = made()["tex"]
     assert "n\\_1" in tex and "mixDUMP, 50 \\% \\& more" in tex
 
 
-def test_a_table_has_a_caption_a_label_and_numbers_on_the_right():
+def test_latex_table_has_caption_and_label():
     tex = latex(
         ["eps of A_1", "n", "delta"],
         [["12.7", "5376", "1e-06"], ["–", "123456.5", "2.86e-26"]],
@@ -70,7 +70,7 @@ def test_a_table_has_a_caption_a_label_and_numbers_on_the_right():
     assert r"– & $123{,}456.5$ & $2.86 \cdot 10^{-26}$ \\" in tex
 
 
-def test_rows_of_many_letters_have_small_letters():
+def test_wide_rows_have_small_letters():
     sizes = [
         re.findall(r"font=.(\w+)", latex(["number of users"] * columns, [["0.0001234567"] * columns]))
         for columns in (5, 10, 15)
@@ -79,7 +79,7 @@ def test_rows_of_many_letters_have_small_letters():
 
 
 @pytest.mark.parametrize(("texts", "sideways"), [(2, False), (9, True)])
-def test_long_texts_break_and_many_of_them_turn_the_page(texts, sideways):
+def test_long_texts_break_or_turn_page(texts, sideways):
     words = "the quick brown fox_jumps over 50 % of all lazy dogs " * 10
     row = ["A_1", *[words[40 * i :] for i in range(texts)]]
     tex = latex(["id", *[f"column {i}" for i in range(texts)]], [row, row])
@@ -87,7 +87,7 @@ def test_long_texts_break_and_many_of_them_turn_the_page(texts, sideways):
     assert f"colspec={{l{'X[-1,l]' * texts}}}" in tex
 
 
-def test_a_finished_table_keeps_all_digits_in_csv_alone():
+def test_only_csv_keeps_all_digits():
     forms = in_three_forms(
         pd.DataFrame({"k": ["12345678"], "delta": ["2.858924939e-26"], "tail": ["0.0001669953313"]})
     )
@@ -96,7 +96,7 @@ def test_a_finished_table_keeps_all_digits_in_csv_alone():
     assert r"$12{,}345{,}678$ & $2.859 \cdot 10^{-26}$ & $0.000167$" in forms["tex"]
 
 
-def test_texts_of_claims_are_in_all_three_forms():
+def test_claim_texts_are_in_every_form():
     frame = pd.DataFrame({"id": ["A-1"], "note": ["some words, " * 40]})
     forms = in_three_forms(frame)
     assert rows_of(forms["csv"])[1] == ["A-1", "some words, " * 40]

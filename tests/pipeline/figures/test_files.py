@@ -13,7 +13,7 @@ def entries(files):
     return {entry["id"]: entry for entry in json.loads(files["manifest.json"])["entries"]}
 
 
-def test_every_file_of_a_drawing_says_what_distinguishes_it(files):
+def test_drawing_files_state_their_variants(files):
     found = {id: (e["drawing"], e["by"], e["variant"]) for id, e in entries(files).items()}
     assert found == {
         "fig1_printed": ("fig1", "accounting", "printed"),
@@ -25,7 +25,7 @@ def test_every_file_of_a_drawing_says_what_distinguishes_it(files):
     assert {e["finding"] for e in entries(files).values()} == {"Errors of all methods."}
 
 
-def test_a_chart_names_the_columns_of_its_numbers(files):
+def test_chart_names_its_columns(files):
     for id, entry in entries(files).items():
         if entry["kind"] == "table":
             assert entry["chart"] is None
@@ -48,7 +48,7 @@ def test_a_chart_names_the_columns_of_its_numbers(files):
     assert entries(files)["fig2"]["chart"]["panels"] is None
 
 
-def test_a_figure_of_both_accountings_has_one_file_unless_twins_are_asked_for(project):
+def test_twins_need_a_key(project):
     figures = project.paper.figures
     alone = replace(project.paper, figures={"fig1": figures["fig1"].model_copy(update={"twins": False})})
     assert [drawing.id for drawing in drawings_of(alone) if drawing.kind == "figure"] == ["fig1_both"]

@@ -99,7 +99,7 @@ def offer(method: str, cost: float, error: float, guarantee: str = "exact", trus
     return Offer(method, trust, guarantee, "exact", cost, error)
 
 
-def test_nothing_on_a_front_is_beaten_and_everything_else_is():
+def test_front_has_exactly_unbeaten_methods():
     some = [offer("a", 2, 5), offer("b", 1, 9), offer("c", 2, 6), offer("d", 3, 5), offer("e", 4, 1)]
     assert [o.method for o in front(some)] == ["b", "a", "e"]
     best = front(some)
@@ -109,7 +109,7 @@ def test_nothing_on_a_front_is_beaten_and_everything_else_is():
         assert (one in best) != any(o != one and o.cost <= one.cost and o.error <= one.error for o in best)
 
 
-def test_a_method_that_is_better_by_less_than_the_tolerance_is_not_on_the_front_for_it():
+def test_gain_below_tolerance_is_ignored():
     some = [offer("a", 0.999, 9), offer("b", 1, 5), offer("c", 1.5, 4.98), offer("d", 2, 4)]
     assert [o.method for o in front(some)] == ["a", "b", "c", "d"]
     assert [o.method for o in front(some, tolerance=0.01)] == ["b", "d"]
@@ -117,17 +117,17 @@ def test_a_method_that_is_better_by_less_than_the_tolerance_is_not_on_the_front_
     assert [o.method for o in front(alike, tolerance=0.01)] == ["a", "b"]
 
 
-def test_controls_and_claims_in_doubt_neither_stand_on_a_front_nor_keep_others_off():
+def test_fronts_ignore_controls_and_doubtful_claims():
     some = [offer("doubt", 1, 1, "unproven"), offer("control", 1, 1), offer("a", 2, 3), offer("b", 3, 4)]
     assert [o.method for o in front(some, ["control"])] == ["a"]
 
 
-def test_trust_models_are_in_the_order_of_leaderboards():
+def test_trust_models_have_leaderboard_order():
     some = [offer("a", 1, 1, trust="local"), offer("b", 1, 1, trust="secure_sum"), offer("c", 1, 1)]
     assert list(by_trust(some)) == ["shuffler", "secure_sum", "local"]
 
 
-def test_offers_have_closed_forms_in_the_unit_that_is_asked_for():
+def test_offers_have_the_requested_unit():
     cells, summary = results()
     at = cells[cells["values"] == 10]
     entry = job("pareto", **PARETO)["entry"]
@@ -144,7 +144,7 @@ def drawn_points(ax):
     return {tuple(line.get_xydata()[0].round(9)): line.get_markerfacecolor() != "white" for line in points}
 
 
-def test_a_pareto_picture_fills_the_front_and_names_the_points_around_it():
+def test_pareto_picture_fills_front_points():
     made = pareto(job("pareto", **PARETO), *results(), "made up")
     with figure_style():
         figure = made.draw()
@@ -160,7 +160,7 @@ def test_a_pareto_picture_fills_the_front_and_names_the_points_around_it():
     assert [text.get_text() for text in figure.texts].count("made up") == 1
 
 
-def test_the_table_of_a_pareto_picture_says_what_is_on_the_front_and_the_caption_may_ask():
+def test_pareto_table_marks_the_front():
     made = pareto(job("pareto", **PARETO), *results(), "")
     found = {row["method"]: row for row in rows(made.numbers)}
     assert [m for m, row in found.items() if row["front"] == "True"] == ["cheap", "good", "printed"]
@@ -174,7 +174,7 @@ def test_the_table_of_a_pareto_picture_says_what_is_on_the_front_and_the_caption
     assert {curve.id for curve in made.chart.curves} == set(found)
 
 
-def test_methods_in_one_place_are_named_together():
+def test_methods_in_one_place_share_name():
     cells, summary = results()
     twin = cells["cell"] == "good 10"
     cells.loc[cells["cell"] == "cheap 10", "messages_per_user"] = 2.001
@@ -187,7 +187,7 @@ def test_methods_in_one_place_are_named_together():
     assert "Good, Cheap" in [text.get_text() for text in figure.axes[1].texts]
 
 
-def test_where_nothing_is_feasible_the_picture_says_so():
+def test_infeasible_picture_has_a_text():
     cells, summary = results()
     nothing = cells.assign(status="infeasible", guarantee=None)
     made = pareto(job("pareto", **PARETO), nothing, summary[:0], "")

@@ -15,7 +15,7 @@ def cells(*rows):
     return pd.DataFrame([(m, a, json.dumps(p), "infeasible", r) for m, a, p, r in rows], columns=columns)
 
 
-def test_methods_of_one_reason_are_one_line_with_the_range_of_its_numbers():
+def test_equal_reasons_are_one_line():
     rows = [
         (
             method,
@@ -35,7 +35,7 @@ def test_methods_of_one_reason_are_one_line_with_the_range_of_its_numbers():
     assert reason == "The theorem needs n >= 67564 to 608072 users, there are 500000."
 
 
-def test_other_reasons_places_and_accountings_have_lines_of_their_own():
+def test_different_reasons_have_separate_lines():
     rows = [
         ("t", "printed", {"eps": 0.1}, "too few"),
         ("p", "printed", {"eps": 0.2}, "too few"),
@@ -50,7 +50,7 @@ def test_other_reasons_places_and_accountings_have_lines_of_their_own():
     ]
 
 
-def test_places_that_are_no_product_are_told_by_the_variable_with_fewest_values():
+def test_irregular_places_are_listed_by_variable():
     points = [(1e-6, 0.1), (1e-6, 0.2), (1e-9, 0.1), (1e-9, 0.2), (1e-9, 0.4)]
     rows = [("c", "printed", {"delta": d, "eps": e}, "no") for d, e in points]
     assert gaps(cells(*rows), NAMES, GRID) == [

@@ -40,14 +40,14 @@ MIXED = cells(
 NAMES = {"a": "A, plain", "b": "B", "c": "C", "d": "D"}
 
 
-def test_curves_in_doubt_are_marked_with_the_accounting_if_others_are_sound():
+def test_doubtful_curves_are_marked_with_accounting():
     assert doubts(MIXED, ORDER) == {"a": "printed: violated", "b": "unproven", "d": "violated"}
     assert doubts(cells(("a", "printed", "upper", None), ("b", "exact", None, None)), ORDER) == {}
     both = cells(("a", "exact", "unproven", None), ("a", "printed", "violated", None))
     assert doubts(both, ORDER) == {"a": "printed: violated, exact: unproven"}
 
 
-def test_a_lower_bound_is_no_violated_guarantee():
+def test_lower_bound_violates_no_guarantee():
     rows = cells(("a", "exact", "violated", None), ("b", "exact", "violated", None))
     rows.loc[rows["method"] == "a", "guarantee_note"] = FROM_BELOW.note
     assert doubts(rows, ORDER) == {"a": "lower bound, no guarantee", "b": "violated"}
@@ -56,7 +56,7 @@ def test_a_lower_bound_is_no_violated_guarantee():
     )
 
 
-def test_captions_group_the_methods_by_label_and_by_trust():
+def test_captions_group_methods_by_label():
     assert guarantee_facts(MIXED, NAMES, ORDER) == {
         "guarantee": "exact: C | upper: A, plain (exact); D (in part) | unproven: B | "
         "violated in a known setting, perhaps not drawn here: A, plain (printed); D (in part)",
@@ -90,7 +90,7 @@ figures:
 """
 
 
-def test_a_pair_that_is_not_proven_to_be_the_worst_is_marked_in_legend_and_caption(tmp_path, monkeypatch):
+def test_unproven_pair_is_marked(tmp_path, monkeypatch):
     for folder in ("config/experiments", "workflow/report/demo"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "config/experiments/demo.yaml").write_text(PAPER)

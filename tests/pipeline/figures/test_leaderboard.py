@@ -57,7 +57,8 @@ ENTRY = {
 }
 
 
-def test_best_first_within_each_trust_and_infeasible_ones_last() -> None:
+def test_best_is_first_by_trust() -> None:
+    """Infeasible methods are last."""
     rows, numbers = leaderboard(ENTRY, _cells(), _summary(), NAMES)
     assert list(rows["method"]) == ["second", "first", "curator's", "third"]
     assert numbers == ["exact", "printed", "messages"]
@@ -67,7 +68,7 @@ def test_best_first_within_each_trust_and_infeasible_ones_last() -> None:
     assert list(rows[WHY]) == ["", "", "", "too few users"]
 
 
-def test_a_number_over_that_of_a_control_which_is_marked() -> None:
+def test_number_over_a_marked_control() -> None:
     where = {"accounting": "exact"}
     entries = [
         {"heading": "error", "value": "mse", "where": where},
@@ -95,13 +96,13 @@ def test_without_infeasible_rows_no_reasons() -> None:
     assert WHY not in rows and list(rows["method"]) == ["second", "curator's"]
 
 
-def test_a_selection_that_leaves_several_numbers_is_refused() -> None:
+def test_ambiguous_selection_is_refused() -> None:
     loose = {**ENTRY, "entries": [{"heading": "exact", "value": "mse"}], "order": ["exact"], "methods": ["b"]}
     with pytest.raises(ValueError, match="add grid variables to `where`"):
         leaderboard(loose, _cells(), _summary(), NAMES)
 
 
-def test_of_several_accountings_the_first_that_a_method_has() -> None:
+def test_first_accounting_of_method_is_used() -> None:
     either = {"accounting": ["printed", "exact"]}
     entries = [
         {"heading": "error", "value": "mse", "where": either},
@@ -114,7 +115,8 @@ def test_of_several_accountings_the_first_that_a_method_has() -> None:
     assert list(rows["error"]) == [0.0625, 0.75, INFEASIBLE, INFEASIBLE]
 
 
-def test_the_ranks_of_a_leaderboard_leave_out_controls_claims_in_doubt_and_other_trust() -> None:
+def test_ranks_omit_doubtful_and_other_trust() -> None:
+    """Ranks of a leaderboard omit controls, too."""
     sound = _cells().assign(guarantee="exact")
     assert ranked(ENTRY, sound, _summary(), "shuffler") == {"b": 2500.0, "a": 5000.0}
     assert ranked(ENTRY, sound, _summary(), "shuffler", "central") == {"c": 625.0, "b": 2500.0, "a": 5000.0}

@@ -80,7 +80,7 @@ def test_methods_of_ones_own_stand_out(settings_with, tmp_path):
     assert all(look.width == 0 for m, look in after.items() if m not in ("mine", "second", "picky"))
 
 
-def test_no_two_curves_of_a_figure_look_alike():
+def test_curves_of_figure_look_different():
     # Of many methods in one color some share a marker.
     printed = {f"m{i}": replace(numbered_look(i), color=GRAY, dash="-") for i in range(33)}
     assert len({written(one) for one in printed.values()}) < 33
@@ -92,7 +92,7 @@ def test_no_two_curves_of_a_figure_look_alike():
     assert told_apart(alone) == alone
 
 
-def test_all_figures_are_those_that_have_room(tmp_path):
+def test_all_figures_mean_those_with_room(tmp_path):
     # A file for all experiments may name accountings that one of them does not have.
     (tmp_path / "config/experiments").mkdir(parents=True)
     one = PAPER.replace("accounting: [printed, exact]", "accounting: [exact]")
@@ -119,7 +119,7 @@ def test_accountings_do_not_look_like_methods():
     assert {one.color for one in beside.values()} == {own.color}
 
 
-def test_values_of_a_variable_run_from_dark_to_light():
+def test_values_run_from_dark_to_light():
     for count in (1, 2, 3, 10, 40):
         found = looks_of_values(count)
         assert len(set(map(written, found))) == count
@@ -132,7 +132,8 @@ def shipped():
     return shipped_settings("paper")
 
 
-def test_a_method_looks_the_same_in_every_figure_that_ships_and_no_two_of_a_figure_share_a_look(shipped):
+def test_looks_agree_across_figures_and_differ(shipped):
+    """A method looks the same in every figure, and two methods of a figure look different."""
     for paper in shipped.papers.values():
         seen: dict[str, dict[str, object]] = {}
         for drawing in drawings_of(paper):
@@ -179,7 +180,7 @@ def fabrications(shipped):
     return [(drawing, *fabricated(drawing)) for drawing in curve_drawings(shipped)]
 
 
-def test_a_curve_has_the_marker_of_its_method_and_points_of_papers_have_none_of_them(fabrications):
+def test_curve_has_marker_of_its_method(fabrications):
     for drawing, job, what in fabrications:
         for curve, look in what.looks.items():
             assert look.marker != POINTS.marker, drawing.id
@@ -188,7 +189,7 @@ def test_a_curve_has_the_marker_of_its_method_and_points_of_papers_have_none_of_
     assert POINTS.marker not in MARKERS
 
 
-def test_a_protocol_has_the_look_of_its_identity_in_every_paper(shipped):
+def test_protocol_has_look_of_its_identity(shipped):
     for paper in shipped.papers.values():
         looks = looks_of(paper)
         for experiment in paper.experiments.values():
@@ -198,7 +199,7 @@ def test_a_protocol_has_the_look_of_its_identity_in_every_paper(shipped):
                     assert looks[method.id] == look_of(identity), (paper.key, method.id)
 
 
-def test_a_drawing_depends_on_the_looks_of_its_own_methods(settings_with, tmp_path):
+def test_drawing_has_looks_of_its_methods(settings_with, tmp_path):
     paper = settings_with(PAPER).papers["demo"]
     jobs = {d.id: d.job("results", ["png"], tmp_path, "paper") for d in drawings_of(paper)}
     assert set(jobs["fig1_exact"]["looks"]) == {"local", "picky", "constant"}
@@ -206,14 +207,14 @@ def test_a_drawing_depends_on_the_looks_of_its_own_methods(settings_with, tmp_pa
     assert jobs["errors"]["looks"] == {}
 
 
-def test_a_protocol_keeps_its_color_and_an_option_may_have_another(settings_with):
+def test_only_options_may_change_color(settings_with):
     with pytest.raises(
         ConfigurationError, match=r"local\.color: only an option of a protocol has a color here"
     ):
         settings_with(PAPER.replace("local: {}", "local: {color: green}"))
 
 
-def test_colors_of_one_picture_stay_apart_for_color_blind_readers(fabrications):
+def test_colors_differ_for_color_blind_readers(fabrications):
     colors: dict[frozenset[str], list[str]] = {}
     for drawing, _, what in fabrications:
         names = {c: what.name_of(c) for c in what.looks}

@@ -36,7 +36,7 @@ def unrendered(monkeypatch):
     monkeypatch.setattr(paper_module, "rendered", lambda figure, file_format: b"")
 
 
-def test_the_planned_files_are_exactly_those_that_are_drawn(project, files):
+def test_planned_files_are_drawn(project, files):
     planned = {p.name for p in output_files(project.root / "results", project.paper, ("png", "pdf", "svg"))}
     assert planned == {*files, "figures.sha256"}
     assert [f.id for f in drawings_of(project.paper)] == [
@@ -60,7 +60,7 @@ def texts(figure):
     return [t.get_text() for t in (*own, *(t for ax in figure.axes for t in ax.texts))]
 
 
-def test_the_title_is_in_the_picture_and_gaps_are_not(pictures, files):
+def test_picture_has_title_and_no_gaps(pictures, files):
     titles = {e["id"]: e["title"] for e in json.loads(files["manifest.json"])["entries"]}
     assert titles["fig1_printed"] == "Error (accounting: printed)"
     for name, figure in pictures.items():
@@ -68,7 +68,7 @@ def test_the_title_is_in_the_picture_and_gaps_are_not(pictures, files):
         assert not any("not feasible" in text for text in texts(figure))
 
 
-def test_points_read_off_the_paper_are_drawn_and_exported(project, tmp_path, unrendered):
+def test_readings_are_drawn_and_exported(project, tmp_path, unrendered):
     content = "panel,Delta,paper\na,1,0.5\nb,1,0.7\na,10,0.25\n"
     table = tmp_path / "readings.csv"
     publish(table.with_suffix(".sha256"), {table: content.encode()})
@@ -84,7 +84,7 @@ def test_points_read_off_the_paper_are_drawn_and_exported(project, tmp_path, unr
         paper_module.draw_all([job])
 
 
-def test_points_of_the_paper_have_panels_and_a_legend_text(project, tmp_path, unrendered):
+def test_paper_points_have_panels_and_legend(project, tmp_path, unrendered):
     content = "where,at,printed\n0.5,1,0.5\n0.1,10,0.25\n0.9,1000,7\n"
     table = tmp_path / "printed.csv"
     publish(table.with_suffix(".sha256"), {table: content.encode()})
@@ -103,7 +103,7 @@ def test_points_of_the_paper_have_panels_and_a_legend_text(project, tmp_path, un
     assert drawn.entry.chart.curves[-1].label == "printed"
 
 
-def test_what_is_read_off_the_paper_is_an_input_of_the_drawing(project):
+def test_readings_are_input_of_drawing(project):
     drawing = drawings_of(project.paper)[-2]
     shown = replace(drawing, entry={**drawing.entry, "points": {"claims": "readings", "x": "a", "y": "b"}})
     assert [p.as_posix() for p in points_files(Path("results"), [drawing, shown, shown])] == [
@@ -129,7 +129,7 @@ def test_what_a_drawing_reproduces(project, source, said):
     assert drawing.job("results", ["png"], project.root, "paper")["facts"]["reproduces"] == said
 
 
-def test_a_drawing_of_a_study_reproduces_nothing(project):
+def test_drawing_of_study_reproduces_nothing(project):
     experiment = project.paper.experiments["coins"].model_copy(
         update={"source": "settings in use", "study": True}
     )
@@ -139,7 +139,7 @@ def test_a_drawing_of_a_study_reproduces_nothing(project):
     assert "reproduces" not in facts
 
 
-def test_a_drawing_without_a_caption_states_its_settings(project):
+def test_drawing_without_caption_states_settings(project):
     job = project.job()
     (drawing,) = [one for one in job["drawings"] if one["id"] == "fig1_printed"]
     (drawn,) = draw_all([{**drawing, "caption": ""}])
@@ -154,7 +154,7 @@ def test_a_drawing_without_a_caption_states_its_settings(project):
     assert {one["caption"] for one in paper_job(paper, project.settings, project.root)["drawings"]} == {""}
 
 
-def test_a_caption_has_the_numbers_of_its_file(project, files, unrendered):
+def test_caption_has_numbers_of_its_file(project, files, unrendered):
     text = project.root / "workflow/report/demo/text.rst"
     before = text.read_text()
     other = "{{ (value('local', accounting='exact') / value('local')) | times }}"
@@ -171,7 +171,7 @@ def test_a_caption_has_the_numbers_of_its_file(project, files, unrendered):
     assert prose == f"{number(numbers.min())} to {number(numbers.max())}, paper, 1 times\n"
 
 
-def test_a_caption_knows_what_the_picture_draws_and_whom_users_trust(project, unrendered):
+def test_caption_knows_drawing_and_trust(project, unrendered):
     text = project.root / "workflow/report/demo/text.rst"
     before = text.read_text()
     local, curator = (
@@ -189,7 +189,7 @@ def test_a_caption_knows_what_the_picture_draws_and_whom_users_trust(project, un
     assert {text[2] for text in says.values()} == {"local picky constant|\n"}
 
 
-def test_methods_of_one_label_are_told_apart_in_the_legend(project):
+def test_equal_labels_differ_in_legend(project):
     job = project.job()["drawings"][0]
     cells = pd.DataFrame({"method": ["local", "picky", "constant"], "label": ["L", "L", "L"]})
     assert shown.names(job, cells) == {
@@ -199,7 +199,7 @@ def test_methods_of_one_label_are_told_apart_in_the_legend(project):
     }
 
 
-def test_a_stand_in_is_named_on_the_picture_and_in_the_caption(tmp_path, monkeypatch):
+def test_stand_in_is_named_everywhere(tmp_path, monkeypatch):
     drawn = Drawn(tmp_path, "A made-up stand_in was used.")
     files = drawn.draw("fig2")
     assert b"stand-in data" in files["fig2.svg"]
@@ -208,7 +208,7 @@ def test_a_stand_in_is_named_on_the_picture_and_in_the_caption(tmp_path, monkeyp
     assert json.loads(drawn.draw()["manifest.json"])["entries"][0]["note"] == "A made-up stand_in was used."
 
 
-def test_captions_hold_the_facts_and_are_valid(files):
+def test_captions_have_facts_and_are_valid(files):
     for name, content in files.items():
         if name.endswith(".rst"):
             tree = publish_doctree(content.decode(), settings_overrides={"report_level": 1, "halt_level": 2})
@@ -223,7 +223,7 @@ def test_captions_hold_the_facts_and_are_valid(files):
     assert "printed" not in text
 
 
-def test_a_table_has_every_cell_in_every_format(files):
+def test_table_has_cells_in_every_format(files):
     wide = pd.read_csv(io.BytesIO(files["errors.csv"]))
     assert wide.columns.tolist() == [
         "rate", "eps", "LOCAL, printed", "LOCAL, exact", "PICKY_ONE, printed", "PICKY_ONE, exact", "eps 2, printed",
@@ -242,7 +242,7 @@ def test_a_table_has_every_cell_in_every_format(files):
     assert "0.250" in tex
 
 
-def test_the_manifest_is_what_the_pages_read(project, files):
+def test_manifest_has_entries_and_cards(project, files):
     publish_paper(project.job(), "code")
     paper = manifest.read(project.root / "results/figures/demo")
     assert [e.id for e in paper.entries] == ["fig1_printed", "fig1_exact", "fig1_both", "fig2", "errors"]
@@ -301,7 +301,7 @@ def again(tmp_path, monkeypatch, caplog):
 EVERY = {"fig1_printed", "fig1_exact", "fig1_both", "fig2", "errors"}
 
 
-def test_nothing_changed_and_nothing_is_drawn_until_the_code_of_drawings_changes(again):
+def test_only_changed_code_redraws_everything(again):
     assert again.drawn() == set()
     text = again.file.read_text()
     again.change(text[text.index("  fig2:") : text.index("tables:")], "")
@@ -327,7 +327,7 @@ def test_a_change_draws_what_shows_it(again):
         assert again.project.job() != before, "the workflow compares the job"
 
 
-def test_a_citation_is_part_of_a_table_of_claims(project):
+def test_citation_is_part_of_claim_table(project):
     table = ClaimTable("demo", "errata", "Errata", "errata.rst", "Nobody 2024")
     other = replace(table, citation="Somebody 2024")
     assert table.job("results", project.root, "paper") != other.job("results", project.root, "paper")
@@ -336,7 +336,7 @@ def test_a_citation_is_part_of_a_table_of_claims(project):
 @pytest.mark.parametrize(
     ("figures", "drawn"), [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
 )
-def test_a_baseline_draws_the_figures_that_it_enters(again, figures, drawn):
+def test_baseline_redraws_the_figures_it_enters(again, figures, drawn):
     mine = again.project.root / "config/baselines/mine.yaml"
     mine.parent.mkdir()
     mine.write_text(f"task: frequency\nmethods: {{mine: {{protocol: local}}}}\nfigures: {figures}\n")
@@ -345,14 +345,14 @@ def test_a_baseline_draws_the_figures_that_it_enters(again, figures, drawn):
     assert again.drawn() == drawn
 
 
-def test_a_changed_result_or_caption_is_drawn_again(again):
+def test_changed_result_or_caption_is_redrawn(again):
     again.project.compute("picky", note="Made up.")
     assert again.drawn() == EVERY - {"fig2"}
     (again.project.root / "workflow/report/demo/text.rst").write_text("Other words.\n")
     assert again.drawn() == EVERY
 
 
-def test_a_damaged_or_missing_kept_drawing_is_drawn_again(again):
+def test_damaged_kept_drawing_is_redrawn(again):
     archive = again.store.folder / "fig2.zip"
     archive.write_bytes(archive.read_bytes()[:-5] + b"wrong")
     (again.store.folder / "errors.zip").unlink()
@@ -362,14 +362,14 @@ def test_a_damaged_or_missing_kept_drawing_is_drawn_again(again):
     assert again.drawn() == set()
 
 
-def test_a_damaged_result_is_refused_even_where_its_drawing_is_kept(again):
+def test_damaged_result_is_always_refused(again):
     values = Bundle.locate(again.project.root / "results", "demo", "coins", "local").values
     values.write_bytes(values.read_bytes()[:-5] + b"wrong")
     with pytest.raises(IntegrityError, match=r"local\.values\.parquet: content differs"):
         again.drawn()
 
 
-def test_a_method_without_the_drawn_parameter_is_named():
+def test_method_without_drawn_parameter_is_named():
     cells = pd.DataFrame(
         {"method": ["a", "mine"], "label": ["A", "Mine"], "status": ["ok", "ok"], "point": ["{}", "{}"]}
     )

@@ -84,7 +84,7 @@ def drawn(tmp_path_factory):
     return settings, job, root / "results/figures/overall"
 
 
-def test_a_setting_ranks_its_protocols_by_exact_error_under_equal_trust(drawn):
+def test_protocols_are_ranked_by_exact_error(drawn):
     _, _, folder = drawn
     table = pd.read_csv(folder / "ranking.csv")
     assert len(table) == 2 * 2 * 3 and set(table["task"]) == {"histogram"}
@@ -104,7 +104,7 @@ def test_a_setting_ranks_its_protocols_by_exact_error_under_equal_trust(drawn):
     assert ranking.at(table, ranking.first_setting(table)).equals(first)
 
 
-def test_what_is_infeasible_or_doubtful_has_no_rank_and_stands_last():
+def test_infeasible_or_doubtful_has_no_rank():
     rows = pd.DataFrame(
         {
             "label": ["a", "b", "c", "d"],
@@ -124,7 +124,7 @@ def test_what_is_infeasible_or_doubtful_has_no_rank_and_stands_last():
     assert found["front"].to_list() == ["yes", "yes", "", ""]
 
 
-def test_the_files_are_those_that_the_workflow_expects_with_their_numbers(drawn):
+def test_files_are_those_of_the_workflow(drawn):
     settings, job, folder = drawn
     expected = overall_jobs.output_files(folder.parents[1], settings.formats)
     assert {path.name for path in folder.iterdir()} == {path.name for path in expected}
@@ -147,7 +147,7 @@ def test_the_files_are_those_that_the_workflow_expects_with_their_numbers(drawn)
     assert overall.printed_over_exact(job).empty  # it has replicated papers alone
 
 
-def test_profiles_are_those_of_the_ranked_protocols_at_the_first_setting(drawn):
+def test_profiles_are_of_ranked_protocols(drawn):
     table = pd.read_csv(drawn[2] / "profiles.csv")
     assert set(table["label"]) == {"pureDUMP", "randomized response (blanket)", "curator (Laplace noise)"}
     assert (table["values"] == 10).all() and (table["eps"] == 1.0).all()
@@ -162,14 +162,14 @@ def test_profiles_are_those_of_the_ranked_protocols_at_the_first_setting(drawn):
     assert (drawn[2] / "profiles.rst").read_text().startswith("At half of the budget's eps, delta is")
 
 
-def test_curves_within_a_fifth_of_a_decade_are_one():
+def test_close_curves_are_one():
     near, far = [0.1, 1e-6], [0.1, 1e-4]
     assert privacy_profiles._shared(np.array([near, [0.11, 1.1e-6], far, [0.1, 1e-30], [0.1, 0.0]])) == [
         1, 1, 2, 3, 3,
     ]  # fmt: skip
 
 
-def test_the_best_protocol_of_a_setting_has_the_least_error_and_its_margin(drawn):
+def test_best_protocol_has_least_error(drawn):
     ranked = pd.read_csv(drawn[2] / "ranking.csv")
     assert best_protocols.best_protocols(ranked).empty  # a map needs several numbers of users
     more = ranked.assign(users=2 * ranked["users"])
@@ -188,7 +188,7 @@ def test_the_best_protocol_of_a_setting_has_the_least_error_and_its_margin(drawn
     assert row["margin"] == pytest.approx(errors.iloc[:2].max() / errors.iloc[:2].min())
 
 
-def test_the_map_covers_every_setting_under_every_bound_on_the_messages():
+def test_map_covers_every_setting():
     rows = pd.DataFrame(
         [
             {
@@ -216,7 +216,7 @@ def test_the_map_covers_every_setting_under_every_bound_on_the_messages():
     assert len(drawn.axes) == 4 and sum(hatched) == 4
 
 
-def test_the_running_best_of_the_shuffle_model_falls_with_the_years(drawn):
+def test_running_best_falls_with_years(drawn):
     table = pd.read_csv(drawn[2] / "by_year.csv")
     assert table[["label", "year"]].to_numpy().tolist() == [
         ["curator (Laplace noise)", 2012],
@@ -240,9 +240,7 @@ def test_the_running_best_of_the_shuffle_model_falls_with_the_years(drawn):
         ("paper", True, {"best_protocols", "gaps"}),
     ],
 )
-def test_a_picture_that_a_run_cannot_draw_shows_kept_results_and_says_so(
-    drawn, tmp_path, scale, ranked, kept
-):
+def test_missing_results_show_kept_ones(drawn, tmp_path, scale, ranked, kept):
     _, job, folder = drawn
     for part in ("claims", "runs"):
         shutil.copytree(folder.parents[1] / part, tmp_path / part)
@@ -264,7 +262,7 @@ def test_a_picture_that_a_run_cannot_draw_shows_kept_results_and_says_so(
             assert table.equals(pd.read_csv(ROOT / overall_jobs.KEPT / f"{name}.csv"))
 
 
-def test_the_line_above_a_picture_has_the_setting_that_its_rows_share():
+def test_shared_setting_is_in_title_line():
     rows = pd.DataFrame(
         {"task": "sums", "users": [100_000, 100_000], "values": [2, 50], "eps": 1.0, "delta": 1e-8}
     )
@@ -272,7 +270,8 @@ def test_the_line_above_a_picture_has_the_setting_that_its_rows_share():
     assert titles.common_setting(pd.DataFrame({"ratio": [1.0]})) == ""
 
 
-def test_colluding_users_cost_the_protocols_that_rely_on_dummies_of_named_users_their_guarantee(drawn):
+def test_colluding_users_break_dummy_protocols(drawn):
+    """Colluding users cost the protocols that rely on dummies of named users their guarantee."""
     table = pd.read_csv(drawn[2] / "robustness.csv").set_index("label")
     assert (table["eps_dropped"] > table["eps"]).all()
     pure, grr = table.iloc[0], table.iloc[1]  # best first
@@ -285,7 +284,7 @@ def test_colluding_users_cost_the_protocols_that_rely_on_dummies_of_named_users_
     assert "1 of 2 protocols lose their guarantee" in (drawn[2] / "robustness.rst").read_text()
 
 
-def test_gaps_are_the_ratios_of_printed_to_exact_numbers_at_common_points(drawn):
+def test_gaps_are_printed_over_exact_ratios(drawn):
     _, job, folder = drawn
     gaps = {"paper": "demo", "experiment": "counts", "methods": {"pure_dump": "mse"}, "labels": {}}
     (row,) = overall.printed_over_exact(job | {"gaps": [gaps]}).to_dict("records")

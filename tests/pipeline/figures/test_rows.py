@@ -52,7 +52,7 @@ def texts(figure):
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_no_ink_is_on_the_border_and_no_letter_is_small(pictures, name):
+def test_borders_are_empty_and_letters_large(pictures, name):
     _, figure, png = pictures[name]
     pixels = np.asarray(Image.open(io.BytesIO(png)).convert("L"))
     edges = [pixels[:2], pixels[-2:], pixels[:, :2], pixels[:, -2:]]
@@ -60,14 +60,14 @@ def test_no_ink_is_on_the_border_and_no_letter_is_small(pictures, name):
     assert min(text.get_fontsize() for text in texts(figure)) >= 6.5
 
 
-def test_printed_errors_without_a_guarantee_are_red_and_say_so(pictures):
+def test_unguaranteed_printed_errors_are_red(pictures):
     table, figure, _ = pictures["dumbbells"]
     weak = table["printed_over_curator"] < 0.99 * table["over_curator"]
     red = [text.get_text() for text in texts(figure) if text.get_color() == RED]
     assert weak.sum() == len(red) > 0 and all(text.endswith(f": {NO_GUARANTEE}") for text in red)
 
 
-def test_gaps_are_sorted_and_a_ratio_below_one_gives_no_guarantee(pictures):
+def test_gaps_are_sorted_and_marked(pictures):
     table, figure, _ = pictures["gaps"]
     (ax,) = figure.axes
     shown = [label.get_text().partition(" (")[0] for label in ax.get_yticklabels()]
@@ -77,7 +77,7 @@ def test_gaps_are_sorted_and_a_ratio_below_one_gives_no_guarantee(pictures):
     assert len(red) == (table["median"] < 0.99).sum() > 0 and all(NO_GUARANTEE in text for text in red)
 
 
-def test_every_year_stands_once_beside_its_first_protocol(pictures):
+def test_every_year_is_labeled_once(pictures):
     table, figure, _ = pictures["by_year"]
     shown = table[table["trust"] != "curator"].reset_index(drop=True)
     first = shown.drop_duplicates("year")
@@ -103,7 +103,7 @@ def test_every_claim_is_in_a_bar(pictures):
     }
 
 
-def test_key_of_profiles_names_every_protocol_once(pictures):
+def test_profile_key_names_every_protocol_once(pictures):
     table, figure, _ = pictures["profiles"]
     names = [text.get_text().replace("\n", " ") for text in figure.legends[0].get_texts()]
     assert sorted(" = ".join(names).split(" = ")) == sorted([*table["label"].unique(), "the budget"])

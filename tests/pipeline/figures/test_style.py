@@ -23,7 +23,7 @@ def written(*texts):
         ("beyond the usual characters: \u0416", "bold"),
     ],
 )
-def test_a_pdf_has_the_bytes_that_matplotlib_writes(texts):
+def test_pdf_has_bytes_of_matplotlib(texts):
     with figure_style():
         found, sink = rendered(written(*texts), "pdf"), io.BytesIO()
         FigureCanvasPdf(written(*texts)).print_pdf(sink, metadata=WITHOUT_DATE)

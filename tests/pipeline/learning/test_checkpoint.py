@@ -36,7 +36,7 @@ def stop_after(number):
     [plan(averaging=0.9), plan(kind="checkin", evaluate_every=2, sampled=5)],
     ids=["shuffle_sgd", "checkin"],
 )
-def test_a_stopped_run_goes_on_to_the_same_bytes(settings, tmp_path):
+def test_stopped_run_ends_with_same_bytes(settings, tmp_path):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     curve = train(settings, DATA, checkpoint=whole)
     for stop in (1, 4):
@@ -60,7 +60,7 @@ def saved(tmp_path):
     return path, state
 
 
-def test_a_checkpoint_gives_back_what_was_saved(saved, caplog):
+def test_checkpoint_restores_the_saved_state(saved, caplog):
     path, state = saved
     with caplog.at_level(logging.WARNING):
         found = checkpoints.load(path, plan(), DATA.digest, {"processors": 2})

@@ -35,7 +35,7 @@ def relative(got, want):
         Network("disjoint", "tanh", (18, 21, 2), 3),
     ],
 )
-def test_clipped_sum_is_that_of_all_gradients(network):
+def test_clipped_sum_is_of_all_gradients(network):
     parameters, images, labels = case(network)
     rows = slice(0, COUNT)
     first = clipped_sum(network, parameters, images, labels, 1, 1e9, chunk=CHUNK)
@@ -52,7 +52,7 @@ def tanh_case():
     return network, *case(network)
 
 
-def test_each_gradient_keeps_its_direction_and_gets_at_most_the_norm(tanh_case):
+def test_gradients_keep_direction_and_are_clipped(tanh_case):
     network, parameters, images, labels = tanh_case
 
     def one(i, clip):

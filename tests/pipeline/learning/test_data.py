@@ -12,7 +12,7 @@ from shuffledp.pipeline.learning.data import fitted
 # -- data --------------------------------------------------------------------------------------------------------
 
 
-def test_small_images_are_enlarged_into_the_middle():
+def test_small_images_are_enlarged_and_centered():
     small = np.arange(1, 65, dtype=np.uint8).reshape(1, 8, 8)
     grown = fitted(small)
     assert grown.shape == (1, 28, 28, 1)
@@ -25,7 +25,7 @@ def test_small_images_are_enlarged_into_the_middle():
 
 
 @pytest.mark.parametrize("shape", [(2, 29, 28), (2, 28, 40), (2, 0, 8), (28, 28)])
-def test_images_that_cannot_be_fitted_are_refused(shape):
+def test_unfitting_images_are_refused(shape):
     with pytest.raises(ValueError, match=r"do not fit into 28 x 28|must be \(n, height, width\)"):
         fitted(np.zeros(shape, np.uint8))
 

@@ -37,7 +37,7 @@ def case(network, seed=0):
     ("pooling", "size", "positions", "features"),
     [("overlapping", 26_010, 25, 512), ("disjoint", 18_842, 9, 288)],
 )
-def test_networks_of_the_papers_experiments_have_the_stated_sizes(pooling, size, positions, features):
+def test_networks_have_the_stated_sizes(pooling, size, positions, features):
     network = Network(pooling)
     assert network.size == size
     assert [layer.positions for layer in network.layers] == [196, positions, 1, 1]

@@ -39,7 +39,7 @@ def test_impossible_plans_are_refused(changes, message):
         plan(**changes)
 
 
-def test_plans_that_do_not_fit_the_data_are_refused():
+def test_plans_must_fit_the_data():
     with pytest.raises(ValueError, match="batch must be at most 40, the number of users of the data, got 41"):
         train(plan(batch=41), DATA)
     with pytest.raises(ValueError, match=r"images \(28, 28, 1\), the data have \(16, 16, 1\)"):
@@ -48,7 +48,7 @@ def test_plans_that_do_not_fit_the_data_are_refused():
         train(plan(network=replace(NETWORK, classes=2)), DATA)
 
 
-def test_linear_decay_ends_with_one_part_of_the_rounds():
+def test_linear_decay_ends_with_one_part():
     decaying = plan(decay="linear", learning_rate=0.5, rounds=5)
     assert_allclose([decaying.step(t) for t in range(1, 6)], [0.5, 0.4, 0.3, 0.2, 0.1], rtol=1e-15)
     assert [plan().step(t) for t in (1, 6)] == [0.5, 0.5]

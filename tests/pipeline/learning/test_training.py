@@ -35,7 +35,7 @@ def states(settings, path):
 # -- participants and noise --------------------------------------------------------------------------------------
 
 
-def test_batches_are_drawn_afresh_in_each_round():
+def test_batches_are_redrawn_in_each_round():
     settings, rounds = plan(seed=2**90 + 1), 3000
     drawn = [participants(settings, USERS, t) for t in range(1, rounds + 1)]
     assert all(len(np.unique(who)) == 8 and who.min() >= 0 and who.max() < USERS for who in drawn)
@@ -52,7 +52,7 @@ def test_batches_are_drawn_afresh_in_each_round():
 
 
 @pytest.mark.parametrize("count", [1, 60, 6000])
-def test_noise_is_normal_with_the_variance_of_all_reports(count):
+def test_noise_is_normal_with_right_variance(count):
     settings = plan(clip=0.05, noise_multiplier=0.86, network=Network())
     drawn = np.concatenate([noise(settings, count, t) for t in range(1, 11)]).astype(float)
     standard = drawn / (math.sqrt(count) * 0.05 * 0.86)
@@ -79,7 +79,7 @@ def test_streams_do_not_change_between_versions():
 # -- training ----------------------------------------------------------------------------------------------------
 
 
-def test_a_round_is_one_step_along_the_mean_of_the_noisy_reports(tmp_path):
+def test_round_steps_along_noisy_mean(tmp_path):
     settings = plan(decay="linear", rounds=3, clip=0.2)
     run = states(settings, tmp_path / "run")
     for t in (2, 3):
@@ -92,7 +92,7 @@ def test_a_round_is_one_step_along_the_mean_of_the_noisy_reports(tmp_path):
         assert np.linalg.norm(want - before) > 0.01
 
 
-def test_training_without_noise_learns_and_the_curve_has_all_its_points():
+def test_noiseless_training_learns():
     curve = train(plan(noise_multiplier=0, rounds=90, evaluate_every=40, clip=1), DATA)
     assert [point.round for point in curve.points] == [0, 40, 80, 90]
     assert [point.participants for point in curve.points] == [0, 8, 8, 8]
@@ -102,12 +102,12 @@ def test_training_without_noise_learns_and_the_curve_has_all_its_points():
     assert (curve.points[-1].accuracy * TESTED) % 1 == pytest.approx(0, abs=1e-9)
 
 
-def test_best_point_is_the_earliest_of_the_highest():
+def test_best_point_is_earliest_maximum():
     points = tuple(Point(t, value, 1.0, 8) for t, value in ((0, 0.1), (10, 0.7), (20, 0.7), (30, 0.6)))
     assert TrainingCurve(points).best == points[1]
 
 
-def test_checkin_steps_along_the_mean_of_those_who_came(tmp_path):
+def test_checkin_step_is_mean_of_participants(tmp_path):
     settings = plan(kind="checkin", evaluate_every=1, rounds=3)
     run = states(settings, tmp_path / "run")
     counts = [len(participants(settings, USERS, t)) for t in (1, 2, 3)]
@@ -149,7 +149,7 @@ def test_average_weighs_iterates_geometrically(tmp_path):
     assert run[2].points[3].loss != pytest.approx(plain[2].points[3].loss, rel=1e-4)
 
 
-def test_accuracy_and_loss_count_every_test_image_once():
+def test_accuracy_and_loss_count_images_once():
     ones = LearningData(*(getattr(DATA, name) for name in ("train_images", "train_labels")), *tail(7))
     parameters = np.zeros(NETWORK.size, np.float32)
     parameters[-2] = 1.0  # bias of class 1: the logits are (0, 1, 0)

@@ -38,7 +38,7 @@ def test_an_erratum_decides_by_its_witness(tmp_path, monkeypatch):
         erratum(case(tmp_path), by="RP-E999", shown="fails")
 
 
-def test_a_reading_note_says_nothing_against_a_paper(tmp_path, monkeypatch):
+def test_reading_note_contradicts_no_paper(tmp_path, monkeypatch):
     found = erratum(case(tmp_path), by="RP-N10", shown="untestable")
     assert (found.verdict, found.measured) == ("untestable", "3e-05 against 1e-05 as read")
     assert erratum(case(tmp_path), by="RP-N26", shown="holds").verdict == "holds"

@@ -21,7 +21,7 @@ def quick() -> list[dict[str, str]]:
     return table("quick")
 
 
-def test_the_table_has_every_question_once_with_its_search(quick: list[dict[str, str]]) -> None:
+def test_table_has_every_question_once(quick: list[dict[str, str]]) -> None:
     assert all(sorted(each) == sorted(COLUMNS) for each in quick)
     assert [each["id"] for each in quick] == [f"OQ-{i}" for i in range(1, len(quick) + 1)]
     for each in quick:
@@ -38,7 +38,7 @@ def test_related_errata_exist(quick: list[dict[str, str]]) -> None:
     assert named and named <= known
 
 
-def test_a_search_is_the_same_every_time(quick: list[dict[str, str]]) -> None:
+def test_search_is_reproducible(quick: list[dict[str, str]]) -> None:
     again = questions("quick")[0]
     assert row(again, "quick") == quick[0]
 

@@ -22,7 +22,7 @@ def test_a_finding_links_to_its_figure(tmp_path):
     )
 
 
-def test_ratios_are_of_equal_points_and_accounting():
+def test_ratios_need_equal_points_and_accounting():
     rows = [("a", "n=1", "exact", 6.0), ("b", "n=1", "exact", 2.0), ("b", "n=1", "printed", 1.0)]
     rows += [("a", "n=2", "exact", 5.0)]
     results = pd.DataFrame(rows, columns=["method", "point", "accounting", "mean"])

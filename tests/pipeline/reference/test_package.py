@@ -90,7 +90,7 @@ def differences(found: Verification) -> set[tuple[str, str]]:
 # -- files -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_reference_has_all_that_was_written(tmp_path):
+def test_reference_has_everything_written(tmp_path):
     run = a_run() | {OTHER: replace(a_run()[OTHER], environment=ELSEWHERE)}
     del run[OTHER].rows[PLACE]["mean"]
     files.write(tmp_path, run)
@@ -143,7 +143,8 @@ PLANTED: dict[str, tuple[Any, Any]] = {  # by column: within the tolerance of an
 
 
 @pytest.mark.parametrize("column", COLUMNS)
-def test_a_planted_difference_is_found_and_one_within_tolerance_is_counted(column):
+def test_planted_differences_are_found(column):
+    """A difference within the tolerance is counted."""
     near, far = PLANTED[column]
     place = (FIRST_ROUND if column in ROUND else FIRST_ROW, column)
     found = compare(a_run(), with_change(column, far, ELSEWHERE))
@@ -154,7 +155,7 @@ def test_a_planted_difference_is_found_and_one_within_tolerance_is_counted(colum
         assert found.sections[place[0][:3]].within == {column: 1}
 
 
-def test_only_the_machine_of_the_reference_gives_the_same_digests():
+def test_same_digests_need_the_same_machine():
     assert compare(a_run(), a_run()).same_machine
     found = compare(a_run(), with_change(DIGEST, "0b"))
     assert (found.exit_code, differences(found)) == (DIFFERENT, {(FIRST_ROW, DIGEST)})
@@ -162,7 +163,7 @@ def test_only_the_machine_of_the_reference_gives_the_same_digests():
     assert compare(a_run(), with_change(PARAMETERS, "a=2")).exit_code == SAME  # the digest has them
 
 
-def test_missing_and_additional_methods_and_rows_are_named():
+def test_missing_and_additional_parts_are_named():
     run = a_run() | {("one", "errors", "mine"): a_run()[ERRORS], ("one", "new", "local"): a_run()[SIZES]}
     del run[SIZES], run[OTHER]
     run[ERRORS].rows["eps=1 split=25-50", "exact", "mse"] = run[ERRORS].rows.pop(
@@ -182,7 +183,8 @@ def test_missing_and_additional_methods_and_rows_are_named():
     }
 
 
-def test_additional_results_and_missing_training_are_no_disagreement():
+def test_additional_results_are_no_disagreement():
+    """Missing training is none, either."""
     run = a_run() | {("one", "new", "local"): a_run()[SIZES]}
     run[ERRORS].rows["eps=2 split=25-50", "printed", "mse"] = dict(ROW)
     del run[CURVE]
@@ -209,7 +211,7 @@ def test_additional_results_and_missing_training_are_no_disagreement():
         ),
     ],
 )
-def test_other_data_seeds_and_scales_are_refused_naming_both(key, change, reason):
+def test_other_data_and_scales_are_refused(key, change, reason):
     run = with_change("expected", 99.0) if key == ERRORS else with_change("loss", 99.0)
     run[key] = replace(run[key], **change)
     found = compare(a_run(), run)
@@ -220,7 +222,7 @@ def test_other_data_seeds_and_scales_are_refused_naming_both(key, change, reason
     assert ("one.errors.other [eps=0.1 split=25-50, printed, mse]", "expected") in differences(found)
 
 
-def test_official_files_and_those_of_a_mirror_are_the_same_data():
+def test_official_and_mirrored_data_are_equal():
     run = a_run() | {ERRORS: replace(a_run()[ERRORS], source="official")}
     assert compare(a_run(), run).exit_code == SAME
 
@@ -305,7 +307,7 @@ def compute(project: Path, overrides: dict[str, Any] | None = None, results_fold
     )
 
 
-def test_the_results_of_the_configuration_become_the_reference(project, monkeypatch):
+def test_results_become_the_reference(project, monkeypatch):
     compute(project)
     code, output = call("verify")
     assert (code, "There is no reference in reference" in output) == (REFUSED, True)
@@ -327,7 +329,7 @@ def test_the_results_of_the_configuration_become_the_reference(project, monkeypa
     assert (code, f"\n{path}: " in output) == (REFUSED, True)
 
 
-def test_the_rows_have_the_statistics_of_every_cell_and_the_rounds_of_training(project):
+def test_rows_have_cell_and_round_statistics(project):
     compute(project)
     bundle = results.Bundle.locate(project / "results", "demo", "coins", "local")
     values = table_files.read(bundle.values).to_pandas()
@@ -360,7 +362,7 @@ def test_the_rows_have_the_statistics_of_every_cell_and_the_rounds_of_training(p
     assert found["demo", "training", "sgd"].scale == "rate=0.05"
 
 
-def test_the_quick_run_has_a_reference_of_its_own(project):
+def test_quick_run_has_own_reference(project):
     smaller = yaml.safe_load(CONFIG) | {
         "results": "results/quick",
         "overrides": {"demo.coins": {"repeats": 2}},
@@ -377,7 +379,7 @@ def test_the_quick_run_has_a_reference_of_its_own(project):
 @pytest.mark.parametrize(
     ("folder", "held"), [(".", "results/runs"), ("results", "results/runs"), ("config", "config/config.yaml")]
 )
-def test_the_reference_has_a_folder_of_its_own(project, folder, held):
+def test_reference_needs_own_folder(project, folder, held):
     compute(project)
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
     code, output = call("reference", "--reference", folder)
@@ -389,7 +391,7 @@ def test_the_reference_has_a_folder_of_its_own(project, folder, held):
 @pytest.mark.parametrize(
     "overrides", [None, {"demo.coins": {"repeats": 2}}, {"demo.coins": {"grid": {"eps": [1.0]}}}]
 )
-def test_only_complete_results_at_the_papers_scale_become_the_reference(project, overrides):
+def test_only_complete_results_become_reference(project, overrides):
     if overrides is not None:
         compute(project, overrides)
     code, output = call("reference")

@@ -85,7 +85,7 @@ def of(papers: dict[str, Folder], key: str, *entries: str) -> list[dict[str, Any
     return [e for e in papers[key].manifest["entries"] if not entries or e["id"] in entries]
 
 
-def test_there_is_a_page_for_everything_and_nothing_else(site: Site) -> None:
+def test_everything_has_exactly_one_page(site: Site) -> None:
     expected = {name for name in pages.outputs(PAPERS, PROTOCOLS) if name != "site.sha256"}
     assert set(site) == expected
     assert {n for n in expected if n.endswith(".html")} == {
@@ -96,7 +96,7 @@ def test_there_is_a_page_for_everything_and_nothing_else(site: Site) -> None:
     }
 
 
-def test_the_first_page_has_the_best_rows_of_the_selector(site: Site) -> None:
+def test_first_page_has_selectors_best_rows(site: Site) -> None:
     setting, offers = next(iter(kept_tables().items()))
     groups = Counter(offer.trust for offer in offers)
     index, choose = html(site, "index"), html(site, "choose")
@@ -106,9 +106,7 @@ def test_the_first_page_has_the_best_rows_of_the_selector(site: Site) -> None:
     assert '<a href="../pages/protocols/pure_dump.html">pureDUMP</a>' in choose
 
 
-def test_a_protocol_has_a_page_with_what_the_run_knows_about_it(
-    papers: dict[str, Folder], tmp_path: Path
-) -> None:
+def test_protocol_page_has_the_runs_results(papers: dict[str, Folder], tmp_path: Path) -> None:
     first = papers[PAPERS[0]]
     for entry in of(papers, PAPERS[0], "fig4_printed", "fig4_exact"):
         entry["protocols"] = ["pure_dump"]
@@ -122,7 +120,7 @@ def test_a_protocol_has_a_page_with_what_the_run_knows_about_it(
     assert 'href="../../pages/claims.html#RP-01"' in text and "RP-08" not in text
 
 
-def test_pages_link_to_the_given_addresses_alone(results: Path, site: Site) -> None:
+def test_pages_link_only_to_given_addresses(results: Path, site: Site) -> None:
     links = {"docs": "../docs/index.html", "repository": "https://example.org/code"}
     linked = pages.render(results, PAPERS, PROTOCOLS, links=links)
     assert '<a href="../docs/index.html">Docs</a>' in html(linked, "index")
@@ -131,7 +129,7 @@ def test_pages_link_to_the_given_addresses_alone(results: Path, site: Site) -> N
     assert "Repository" not in html(site, "index")
 
 
-def test_what_shows_the_same_thing_is_one_card_in_the_manifests_order(site: Site) -> None:
+def test_same_contents_are_one_card(site: Site) -> None:
     def cards(name: str) -> list[str]:
         return [a["id"] for a in Page(html(site, name)).all("article")]
 
@@ -142,7 +140,7 @@ def test_what_shows_the_same_thing_is_one_card_in_the_manifests_order(site: Site
     assert "1 erratum and 1 reading note<" in html(site, "index")
 
 
-def test_ids_are_unique_and_every_reference_leads_somewhere(site: Site, results: Path) -> None:
+def test_ids_are_unique_and_references_valid(site: Site, results: Path) -> None:
     read = {name: Page(content.decode()) for name, content in site.items() if name.endswith(".html")}
     ids = {n: [a["id"] for _, a in page.tags if "id" in a] for n, page in read.items()}
     for name, page in read.items():
@@ -164,7 +162,7 @@ def test_ids_are_unique_and_every_reference_leads_somewhere(site: Site, results:
             assert not anchor or anchor in ids[found], link
 
 
-def test_every_file_of_every_entry_is_linked(site: Site, papers: dict[str, Folder]) -> None:
+def test_all_files_of_entries_are_linked(site: Site, papers: dict[str, Folder]) -> None:
     for key in PAPERS:
         targets = {a["href"] for name in (key, "errata") for a in Page(html(site, name)).all("a")}
         for entry in of(papers, key):
@@ -192,7 +190,7 @@ def test_landmarks_language_headings_and_text_alternatives(site: Site, name: str
     assert sum("aria-current" in a for a in page.all("a")) == 1
 
 
-def test_notes_gaps_run_and_scale_are_shown(site: Site) -> None:
+def test_notes_gaps_and_scale_are_shown(site: Site) -> None:
     first, second, index = (html(site, name) for name in (*PAPERS, "index"))
     note = "This is a summary of Adult that ships with the project."
     assert first.count(note) == index.count(note) == 1
@@ -204,7 +202,7 @@ def test_notes_gaps_run_and_scale_are_shown(site: Site) -> None:
     assert "commit <code>0123456789ab</code>" in first
 
 
-def test_every_audited_protocol_has_a_row_with_its_least_slack_and_reasons(site: Site) -> None:
+def test_audited_protocol_has_row_and_slack(site: Site) -> None:
     text = html(site, "audit")
     rows = {tag["id"]: tag for tag in Page(text).all("tr") if "id" in tag}
     assert {name: row["data-outcome"] for name, row in rows.items()} == {
@@ -228,7 +226,7 @@ def test_every_audited_protocol_has_a_row_with_its_least_slack_and_reasons(site:
     )
 
 
-def test_errata_have_what_is_said_what_holds_and_both_numbers(site: Site) -> None:
+def test_errata_have_quotes_and_numbers(site: Site) -> None:
     text = html(site, "errata")
     rows = re.findall(r'<tr role="row" id="([^"]*)" .*?</tr>', text, re.DOTALL)
     assert rows == ["RP-E16", "RP-N2"]
@@ -240,7 +238,7 @@ def test_errata_have_what_is_said_what_holds_and_both_numbers(site: Site) -> Non
     assert f'href="../pages/errata.html#{ERRATA["id"]}"' in html(site, PAPERS[0])
 
 
-def test_claims_have_their_verdicts_and_what_decided_them(site: Site) -> None:
+def test_claims_have_verdicts_and_their_errata(site: Site) -> None:
     text = html(site, "claims")
     assert re.findall(r'<tr role="row" id="([^"]*)"', text) == ["RP-01", "RP-08", "O-15"]
     first, second, third = text.split('<tr role="row" id=')[1:]
@@ -255,7 +253,7 @@ def test_claims_have_their_verdicts_and_what_decided_them(site: Site) -> None:
     assert 'data-verdict="untestable"' in third
 
 
-def test_claims_figures_and_errata_link_each_other(site: Site) -> None:
+def test_claims_figures_and_errata_are_linked(site: Site) -> None:
     claims = html(site, "claims")
     assert 'href="../pages/random_population.html#fig4">Fig. 4</a>' in claims
     assert 'href="../pages/errata.html#RP-E16">RP-E16</a>' in claims
@@ -276,7 +274,7 @@ def test_headlines_must_be_there_and_whole(papers: dict[str, Folder], tmp_path: 
         pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
-def test_links_to_errata_respect_what_stands_around_them() -> None:
+def test_errata_links_respect_their_context() -> None:
     ids = frozenset({"RP-E1", "RP-E16", "SEG-6.4"})
     linked = link_remarks("RP-E16, RP-E1. xRP-E1 RP-E166 SEG-6.4.1 SEG-6.4.", ids, "e.html")
     assert re.findall(r">([^<]+)</a>", linked) == ["RP-E16", "RP-E1", "SEG-6.4"]
@@ -369,9 +367,7 @@ def test_a_bad_caption_stops_the_site(papers: dict[str, Folder], tmp_path: Path)
 
 
 @pytest.mark.parametrize("kind", ["changed", "missing"])
-def test_damaged_files_are_named_with_the_way_to_rebuild(
-    papers: dict[str, Folder], tmp_path: Path, kind: str
-) -> None:
+def test_damaged_files_name_the_rebuild(papers: dict[str, Folder], tmp_path: Path, kind: str) -> None:
     for name in ("fig5.png", "fig5.pdf", "fig6.svg", "fig6.csv", "wide.tex", "fig5.rst"):
         path = papers["dump"].path / name
         content = path.read_bytes()
@@ -406,9 +402,7 @@ def test_manifests_of_another_form_are_refused(papers: dict[str, Folder], tmp_pa
             pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
-def test_papers_in_the_wrong_folder_or_named_twice_are_refused(
-    papers: dict[str, Folder], tmp_path: Path
-) -> None:
+def test_misplaced_or_repeated_papers_are_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"twice: pages/dump\.html"):
         pages.render(tmp_path, ["dump", "dump"])
     papers["dump"].path.rename(tmp_path / "figures" / "other")
@@ -417,15 +411,13 @@ def test_papers_in_the_wrong_folder_or_named_twice_are_refused(
 
 
 @pytest.mark.usefixtures("papers")
-def test_the_same_content_gives_the_same_bytes_wherever_it_lies(
-    site: Site, results: Path, tmp_path: Path
-) -> None:
+def test_same_content_gives_same_bytes(site: Site, results: Path, tmp_path: Path) -> None:
     assert pages.render(tmp_path, PAPERS, PROTOCOLS) == site
     assert not [name for name, content in site.items() if str(results).encode() in content]
 
 
 @pytest.mark.usefixtures("papers")
-def test_script_publishes_the_site_and_leaves_nothing_of_an_earlier_one(site: Site, tmp_path: Path) -> None:
+def test_script_replaces_the_whole_site(site: Site, tmp_path: Path) -> None:
     script, outputs = _script(), [tmp_path / name for name in pages.outputs(PAPERS, PROTOCOLS)]
     script.main(tmp_path, PAPERS, PROTOCOLS, True, {}, outputs)
     assert {name: (tmp_path / name).read_bytes() for name in site} == site
@@ -455,9 +447,7 @@ def _script() -> Any:
     return module
 
 
-def test_a_study_stands_below_the_papers_and_claims_nothing(
-    papers: dict[str, Folder], tmp_path: Path
-) -> None:
+def test_study_is_below_the_papers(papers: dict[str, Folder], tmp_path: Path) -> None:
     """The second paper is a study: it has no row among the claims, but a figure and a page like the others."""
     second = papers[PAPERS[1]]
     second.manifest["kind"] = "study"
@@ -471,7 +461,7 @@ def test_a_study_stands_below_the_papers_and_claims_nothing(
     assert "1 paper on the shuffle model" in index and "1 study beyond them" in index
 
 
-def test_errata_claims_figures_and_open_questions_link_each_other(site: Site) -> None:
+def test_errata_questions_and_figures_are_linked(site: Site) -> None:
     errata, questions = html(site, "errata"), html(site, "open_questions")
     entry = errata[errata.index('id="RP-E16"') :].partition("</tr>")[0]
     assert 'href="../pages/random_population.html#fig4"' in entry

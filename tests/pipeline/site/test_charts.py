@@ -35,7 +35,7 @@ def drawn(paper: Folder, results: Path, rows: list[Row], **changes: Any) -> Any:
     return charts(results)["fig5"]
 
 
-def test_charts_have_the_numbers_of_their_figures(papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_charts_have_numbers_of_figures(papers: dict[str, Folder], tmp_path: Path) -> None:
     every = charts(tmp_path, PAPERS[0])
     assert list(every) == ["fig4_printed", "fig4_exact", "fig4_both", "fig5_printed", "fig5_exact"]
     chart = every["fig4_exact"]
@@ -61,9 +61,7 @@ def test_charts_have_the_numbers_of_their_figures(papers: dict[str, Folder], tmp
     }
 
 
-def test_a_curve_that_another_variable_runs_along_keeps_its_order(
-    papers: dict[str, Folder], tmp_path: Path
-) -> None:
+def test_curve_along_variable_keeps_its_order(papers: dict[str, Folder], tmp_path: Path) -> None:
     rows = [
         {"curve": curve, "round": i, "eps": eps, "kind": "simulated", "tve": 1}
         for curve, shift in (("local", 0.0), ("adaptive", 0.25))
@@ -76,9 +74,7 @@ def test_a_curve_that_another_variable_runs_along_keeps_its_order(
     ]
 
 
-def test_points_without_a_line_and_values_that_are_no_numbers(
-    papers: dict[str, Folder], tmp_path: Path
-) -> None:
+def test_lineless_points_and_text_values(papers: dict[str, Folder], tmp_path: Path) -> None:
     rows = [
         {"curve": "local", "eps": "small", "kind": "expected", "tve": 2},
         {"curve": "local", "eps": "large", "kind": "expected", "tve": 3},
@@ -93,7 +89,7 @@ def test_points_without_a_line_and_values_that_are_no_numbers(
 
 
 @pytest.mark.parametrize(("scale", "shown"), [("log", [None, 1e-9]), ("linear", [0, 1e-9])])
-def test_what_has_no_place_on_a_logarithmic_axis_is_left_out(
+def test_unplottable_logarithms_are_omitted(
     papers: dict[str, Folder], tmp_path: Path, scale: str, shown: list[float | None]
 ) -> None:
     rows = [

@@ -94,9 +94,7 @@ def shown_pictures(page: Any, card: str) -> list[str]:
 @in_browser
 @SIZES
 @pytest.mark.parametrize("name", PAGES)
-def test_everything_shows_and_nothing_leaves_the_machine(
-    site: Path, name: str, viewport: tuple[int, int]
-) -> None:
+def test_everything_shows_without_foreign_requests(site: Path, name: str, viewport: tuple[int, int]) -> None:
     with open_page(site / name, viewport) as opened:
         opened.page.keyboard.press("Tab")
         opened.page.keyboard.press("Enter")
@@ -161,7 +159,8 @@ def test_the_selector_answers_typed_numbers(site: Path, viewport: tuple[int, int
 
 
 @in_browser
-def test_the_first_setting_is_shown_without_scripts_and_no_picture_is_blank_in_print(site: Path) -> None:
+def test_page_works_without_scripts(site: Path) -> None:
+    """The first setting is shown, and no picture is blank in print."""
     with open_page(site / SELECTOR_PAGE) as opened:
         context = opened.page.context.browser.new_context(java_script_enabled=False)
         plain = context.new_page()
@@ -199,7 +198,7 @@ def test_the_switch_works_by_keyboard(site: Path, viewport: tuple[int, int]) -> 
 
 
 @in_browser
-def test_a_link_to_a_variant_chooses_it(site: Path) -> None:
+def test_link_chooses_its_variant(site: Path) -> None:
     with open_page(site / PAGES[1]) as opened:
         opened.page.evaluate("location.hash = 'fig4_printed'")
         opened.page.wait_for_function("document.getElementById('fig4_printed').checked")
@@ -228,9 +227,10 @@ def methods(page: Any) -> list[str]:
 
 @in_browser
 @SIZES
-def test_a_leaderboard_is_sorted_and_filtered_and_is_a_plain_table_without_scripts(
+def test_leaderboard_is_sorted_and_filtered(
     papers: dict[str, Folder], tmp_path: Path, viewport: tuple[int, int]
 ) -> None:
+    """Without scripts it is a plain table."""
     papers[PAPERS[1]].table("board", BOARD, title="Protocols", board="who is trusted")
     papers[PAPERS[1]].publish()
     pages.publish(tmp_path, PAPERS, PROTOCOLS)
@@ -278,9 +278,7 @@ def colored(page: Any, plot: Any, color: str) -> int:
 
 @in_browser
 @SIZES
-def test_a_chart_can_be_explored_and_methods_hidden_by_keyboard(
-    site: Path, viewport: tuple[int, int]
-) -> None:
+def test_keyboard_explores_charts(site: Path, viewport: tuple[int, int]) -> None:
     orange = CHART["curves"][1]["color"]
     with open_page(site / PAGES[1], viewport) as opened:
         page = opened.page
@@ -316,9 +314,7 @@ def test_a_chart_can_be_explored_and_methods_hidden_by_keyboard(
 
 @in_browser
 @pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
-def test_values_and_standard_errors_show_at_the_pointer_and_at_a_tap(
-    site: Path, viewport: tuple[int, int]
-) -> None:
+def test_pointer_and_tap_show_values(site: Path, viewport: tuple[int, int]) -> None:
     with open_page(site / PAGES[1], viewport) as opened:
         page = opened.page
         plot = chart(page, "fig4")
@@ -345,9 +341,7 @@ def test_values_and_standard_errors_show_at_the_pointer_and_at_a_tap(
 
 @in_browser
 @SIZES
-def test_the_keyboard_reaches_skip_link_pages_contents_and_files(
-    site: Path, viewport: tuple[int, int]
-) -> None:
+def test_keyboard_reaches_links_and_files(site: Path, viewport: tuple[int, int]) -> None:
     with open_page(site / PAGES[1], viewport) as opened:
         page = opened.page
         page.keyboard.press("Tab")
@@ -374,7 +368,7 @@ def test_the_keyboard_reaches_skip_link_pages_contents_and_files(
 
 @in_browser
 @pytest.mark.parametrize("name", PAGES)
-def test_text_can_be_told_from_its_background(site: Path, name: str) -> None:
+def test_text_contrasts_with_its_background(site: Path, name: str) -> None:
     with open_page(site / name) as opened:
         opened.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
         if name == PAGES[1]:
@@ -393,9 +387,7 @@ def test_text_can_be_told_from_its_background(site: Path, name: str) -> None:
 
 @in_browser
 @SIZES
-def test_long_tables_scroll_inside_their_box_under_their_header(
-    site: Path, viewport: tuple[int, int]
-) -> None:
+def test_long_tables_scroll_under_their_header(site: Path, viewport: tuple[int, int]) -> None:
     with open_page(site / PAGES[1], viewport) as opened:
         box = opened.page.locator("#budgets .scroll")
         assert box.bounding_box()["height"] < viewport[1]
@@ -442,7 +434,7 @@ def test_errata_can_be_searched_and_sorted(site: Path, viewport: tuple[int, int]
 
 @in_browser
 @SIZES
-def test_claims_can_be_searched_filtered_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+def test_claims_are_searched_filtered_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
     with open_page(site / CLAIMS_PAGE, viewport) as opened:
         page = opened.page
         rows = page.locator(".judged tbody tr:visible")
@@ -464,7 +456,7 @@ def test_claims_can_be_searched_filtered_and_sorted(site: Path, viewport: tuple[
 
 
 @in_browser
-def test_the_site_may_be_moved_with_its_folder(site: Path, tmp_path: Path) -> None:
+def test_moved_site_works(site: Path, tmp_path: Path) -> None:
     moved = tmp_path / "a folder" / "moved #1"
     for name in ("figures", "pages", "site"):
         shutil.copytree(site / name, moved / name)

@@ -18,12 +18,12 @@ def test_the_kept_table_has_all_settings() -> None:
 
 
 @pytest.mark.parametrize("setting", [SelectorSetting("vectors", 10_000, 10, 1.0, 1e-6, 1, "best")])
-def test_a_kept_setting_is_what_compare_computes(setting: SelectorSetting) -> None:
+def test_kept_setting_is_computed_by_compare(setting: SelectorSetting) -> None:
     offers = TOOL.compute_offers(setting)
     assert read_tables(format_tables({setting: offers}))[setting] == TABLES[setting]
 
 
-def test_commands_print_the_rows_of_their_settings() -> None:
+def test_commands_print_rows_of_settings() -> None:
     setting = next(setting for setting in TABLES if setting.task == "sets")
     command = [sys.executable, "-m", *setting.command.split(), "--csv-out", "-"]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -75,7 +75,7 @@ def test_damaged_gzip_is_a_value_error():
     assert len(content_of(io.BytesIO(gzip.compress(bytes(10_000_000))), 100)) == 100
 
 
-def test_synthetic_sets_have_both_margins_and_little_dependence():
+def test_synthetic_sets_have_both_margins():
     users = np.array([10, 4_001, 30])
     frequencies = np.array([[1, 2, 3, 4], [2_000, 2_001, 2_000, 2_001], [30, 30, 30, 0]])
     masks = synthetic_sets(users, frequencies, np.random.default_rng(7))
@@ -91,7 +91,7 @@ def test_synthetic_sets_have_both_margins_and_little_dependence():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_data_set_is_a_module_and_rows_of_the_table(name):
+def test_data_set_has_module_and_rows(name):
     """Names what is missing for a new data set."""
     item = spec(name)
     assert isinstance(item, PublishedDataset)

@@ -28,7 +28,7 @@ def drawn(truth: str = "participants") -> Participants:
     return participants(TASK, directions(), LAW, repeats=4, seed=3, truth=truth)
 
 
-def test_sums_and_squares_are_those_of_the_vectors_that_users_hold():
+def test_sums_are_of_users_vectors():
     who = drawn()
     assert who.users is not None
     for repeat in range(4):
@@ -42,7 +42,7 @@ def test_sums_and_squares_are_those_of_the_vectors_that_users_hold():
     assert_allclose(drawn("population").truth, 0)
 
 
-def test_a_part_of_the_participants_is_a_choice_among_them():
+def test_part_chooses_among_participants():
     who = drawn()
     everybody = who.public.n_users
     assert_allclose(who.some(everybody, np.random.default_rng(1)), who.counts)
@@ -51,7 +51,7 @@ def test_a_part_of_the_participants_is_a_choice_among_them():
 
 
 @pytest.mark.parametrize("dimension", [2, 5])
-def test_the_error_of_privunit_is_that_of_unit_vectors_whatever_they_are(dimension):
+def test_privunit_error_ignores_direction(dimension):
     task = Vectors(dimension, 2.0, "l2")
     protocol = PrivUnit.calibrate(Budget(1.0, 1e-6), LAW, task)
     who = participants(task, directions(task), LAW, repeats=3, seed=3)

@@ -28,13 +28,13 @@ def pages(config=MSNBC, size=4, tokens=0):
 
 
 @pytest.mark.parametrize("split", ["", "25-25", "50-60", "-50-150", "a-b", 25])
-def test_a_split_that_is_none_is_refused(split):
+def test_invalid_split_is_refused(split):
     with pytest.raises(ValueError, match="percentages of the privacy levels that sum to 100"):
         level_sizes(split, 10)
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 6])
-def test_page_sets_have_one_size_and_the_stated_marginals(size):
+def test_page_sets_have_stated_marginals(size):
     source = pages(size=size)
     rng = np.random.default_rng(2)
     n = 4000
@@ -47,7 +47,7 @@ def test_page_sets_have_one_size_and_the_stated_marginals(size):
     assert source.marginals.sum() == pytest.approx(size)
 
 
-def test_tokens_fill_small_sets_and_nothing_else():
+def test_tokens_fill_only_small_sets():
     source = pages({**MSNBC, "padding": "tokens"}, tokens=4)
     drawn = source.draw(100, np.random.default_rng(3))
     own = (drawn < 17).sum(axis=1)
@@ -86,6 +86,6 @@ def test_counts_levels_and_users_agree():
         ({"name": "msnbc", "column": "first"}, Sets(17, 4, 3), "cannot be used for a sets task"),
     ],
 )
-def test_data_that_do_not_fit_are_refused(config, task, message):
+def test_unfitting_data_are_refused(config, task, message):
     with pytest.raises(ValueError, match=message):
         check_data(config, task)

@@ -68,7 +68,7 @@ def source(monkeypatch, **config):
 # -- the gradients -------------------------------------------------------------------------------------------------
 
 
-def test_sums_equal_a_computation_user_by_user():
+def test_sums_equal_computation_by_user():
     gradients = SoftmaxGradients(IMAGES, LABELS, 5.0)
     assert (len(gradients), gradients.dimension) == (80, 70)
     assert_allclose(gradients.vectors(np.arange(80)), EVERY, rtol=1e-12)
@@ -88,7 +88,7 @@ def test_images_and_labels_must_fit():
 
 
 @pytest.mark.parametrize("draw", ["without_replacement", "with_replacement"])
-def test_participants_are_images_and_their_truth_is_their_mean(monkeypatch, draw):
+def test_participants_are_images(monkeypatch, draw):
     monkeypatch.setattr(gradient_module, "USERS_AT_ONCE", 7)
     monkeypatch.setattr(gradient_module, "REPEATS_AT_ONCE", 2)
     who = drawing.participants(TASK, source(monkeypatch, draw=draw), LAW, repeats=5, seed=1)
@@ -141,7 +141,7 @@ def test_simulations_agree_with_expectations(monkeypatch, project, method, truth
 
 
 @pytest.mark.parametrize("method", ["amplified", "random_checkin"])
-def test_a_stand_in_of_another_dimension_is_not_simulated(monkeypatch, project, method):
+def test_stand_in_dimension_is_not_simulated(monkeypatch, project, method):
     prepared(monkeypatch)
     _, real = frames(runner.run(job(project, method), prepared=project.root, root=project.root))
     prepared(monkeypatch, images=IMAGES[:, :2], source="stand_in", note="Not MNIST.")
@@ -159,7 +159,7 @@ def test_a_stand_in_of_another_dimension_is_not_simulated(monkeypatch, project, 
     assert_allclose(values["value"], want, rtol=0 if method == "amplified" else 0.01)
 
 
-def test_a_stand_in_says_nothing_about_the_population(monkeypatch, project):
+def test_stand_in_has_no_population_results(monkeypatch, project):
     prepared(monkeypatch, images=IMAGES[:, :2], source="stand_in", note="Not MNIST.")
     done = runner.run(job(project, "local", truth="population"), prepared=project.root, root=project.root)
     assert done.values.num_rows == 0
@@ -172,7 +172,7 @@ def test_a_stand_in_says_nothing_about_the_population(monkeypatch, project):
             refused()
 
 
-def test_real_data_of_another_dimension_are_a_mistake(monkeypatch, project):
+def test_real_data_of_other_dimension_fail(monkeypatch, project):
     prepared(monkeypatch)
     with pytest.raises(ValueError, match="dimension 70, but the task's is 71"):
         runner.run(job(project, "local", dimension=71), prepared=project.root, root=project.root)
@@ -199,7 +199,7 @@ def test_real_data_of_another_dimension_are_a_mistake(monkeypatch, project):
         ),
     ],
 )
-def test_data_of_the_wrong_kind_are_named_before_any_job_runs(project, old, new, message):
+def test_wrong_data_kinds_are_named_early(project, old, new, message):
     job(project, "local")
     project.change("config/experiments/grad.yaml", old, new)
     with pytest.raises(ConfigurationError, match=r"experiments\.gradient\.data: ") as error:

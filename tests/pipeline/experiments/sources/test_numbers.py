@@ -23,7 +23,7 @@ def hours():
     return number_source(ADULT, Summation(99, real=True), Dataset("adult", table, {}, ABOUT))
 
 
-def test_hours_are_scaled_and_their_sum_is_the_truth():
+def test_hours_are_scaled():
     source = hours()
     everybody = participants(source.task, source, population_from({"users": 60}), repeats=2, seed=1)
     assert everybody.truth == pytest.approx([(30 * 40 + 20 * 99) / 99] * 2)
@@ -34,7 +34,7 @@ def test_hours_are_scaled_and_their_sum_is_the_truth():
 
 
 @pytest.mark.parametrize("draw", ["without_replacement", "with_replacement"])
-def test_sampling_variance_is_that_of_the_sum(draw):
+def test_sampling_variance_is_of_the_sum(draw):
     table = pd.DataFrame({"sex": "Male", "hours_per_week": [0, 40, 99], "count": [10, 30, 20]})
     source = number_source(
         {**ADULT, "draw": draw}, Summation(99, real=True), Dataset("adult", table, {}, ABOUT)
@@ -58,6 +58,6 @@ def test_sampling_variance_is_that_of_the_sum(draw):
         ({"name": "categorical", "weights": [0.5, 0.5]}, Summation(2), "must be 3 numbers"),
     ],
 )
-def test_numbers_that_do_not_fit_are_refused(config, task, message):
+def test_unfitting_numbers_are_refused(config, task, message):
     with pytest.raises(ValueError, match=message):
         check_data(config, task)

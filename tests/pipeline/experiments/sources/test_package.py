@@ -181,13 +181,13 @@ def ids(rows):
 
 
 @pytest.mark.parametrize(("setting", "one", "other"), DIFFERENT, ids=ids(DIFFERENT))
-def test_what_changes_a_draw_changes_its_stream(stream, setting, one, other):
+def test_changed_draw_changes_the_stream(stream, setting, one, other):
     (first, _), (second, _) = stream(*one), stream(*other)
     assert drawing.canonical_json(first) != drawing.canonical_json(second)
 
 
 @pytest.mark.parametrize(("setting", "one", "other"), SAME, ids=ids(SAME))
-def test_what_only_changes_the_meaning_of_a_draw_keeps_stream_and_draw(stream, setting, one, other):
+def test_changed_meaning_keeps_the_stream(stream, setting, one, other):
     (first, held), (second, held_again) = stream(*one), stream(*other)
     assert drawing.canonical_json(first) == drawing.canonical_json(second)
     assert np.array_equal(held, held_again)
@@ -209,7 +209,7 @@ def test_every_setting_is_varied():
         ({"name": "uniform", "records": 11}, [4, 4, 3]),
     ],
 )
-def test_fixed_records_are_the_nearest_whole_numbers(data: dict[str, object], held: list[int]) -> None:
+def test_fixed_records_are_nearest_whole_numbers(data: dict[str, object], held: list[int]) -> None:
     task = sources_task(3)
     source = sources.source_from(data, task, Path("nowhere"))
     everybody = source.draw(11, np.random.default_rng(1))

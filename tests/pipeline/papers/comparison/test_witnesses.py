@@ -7,7 +7,7 @@ import pytest
 from shuffledp.pipeline.papers.comparison.witnesses import _bins_delta, _criterion, _searched
 
 
-def test_the_search_finds_what_it_finds_where_nothing_overflows():
+def test_search_reproduces_the_reference_table():
     """The reference table has found and exact mu; if the code ends at 1,000, the exact sums need more."""
     assert _searched(10**5, 1.0, 1e-6, 1000.0) == pytest.approx(55.499, abs=0.1)
     assert _searched(10**5, 0.2, 1e-10, 4000.0) == pytest.approx(2007.4, abs=0.2)

@@ -44,7 +44,8 @@ def test_values_of_another_program(artifact, name, values):
     assert column(name, artifact) == pytest.approx(values, rel=3e-4)  # four digits
 
 
-def test_the_range_query_loses_at_least_what_binary_counts_lose():
+def test_range_query_loses_at_least_counts():
+    """The range query loses at least what binary counts lose."""
     assert all(
         found >= least
         for found, least in zip(
@@ -53,7 +54,7 @@ def test_the_range_query_loses_at_least_what_binary_counts_lose():
     )
 
 
-def test_the_attained_eps_of_a_few_users_is_that_of_all_outputs():
+def test_attained_eps_is_of_all_outputs():
     others, victim, delta = [(2, 0.5), (1, 1.5)], 1.0, 0.05
     budgets = [0.5, 0.5, 1.5]
 

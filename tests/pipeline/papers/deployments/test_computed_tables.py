@@ -15,11 +15,11 @@ from shuffledp.pipeline.papers.deployments import computed_tables as page
     ("printed", "lower", "upper", "verdict"),
     [(1.0, 0.5, 1.0, page.HOLDS), (1.0, 0.5, 1.1, page.OPEN), (1.0, 1.1, 1.2, page.FAILS)],
 )
-def test_a_printed_eps_is_judged_by_both_bounds(printed, lower, upper, verdict):
+def test_verdict_follows_from_both_bounds(printed, lower, upper, verdict):
     assert page.verdict(printed, lower, upper) == verdict
 
 
-def test_a_row_has_the_bounds_of_its_system():
+def test_row_has_bounds_of_its_system():
     rows = table("deployments", "systems")
     known = deployments()
     assert list(rows["setting"]) == [
@@ -36,7 +36,7 @@ def test_a_row_has_the_bounds_of_its_system():
         assert row["verdict"] == (page.HOLDS if enough else page.OPEN)
 
 
-def test_bounds_on_eps_are_rounded_to_the_side_that_they_state():
+def test_eps_bounds_round_to_their_sides():
     """Rounded to the nearest, 0.29741 and 0.95046 once exceeded the loss of a data set."""
     for row in table("deployments", "systems").to_dict("records"):
         if math.isnan(row["eps0"]):

@@ -74,7 +74,7 @@ def test_infeasible_rivals_are_no_rivals():
     assert "has 0.500 times" in found["why"]
 
 
-def test_less_of_eps_for_pairs_costs_messages(tmp_path, monkeypatch):
+def test_smaller_pair_share_costs_messages(tmp_path, monkeypatch):
     plant(monkeypatch, lambda m, p: 1.0)
     at = {"accounting": "printed", "experiment": "ratings"}
     case = Case(Evidence(tmp_path, "dump", {}), at, claim=claim("DU-06"))
@@ -83,7 +83,7 @@ def test_less_of_eps_for_pairs_costs_messages(tmp_path, monkeypatch):
     assert (many > 10 * few).all()
 
 
-def test_theorems_with_too_few_dummies_are_seen(tmp_path, monkeypatch):
+def test_theorems_with_few_dummies_are_seen(tmp_path, monkeypatch):
     whole, right = theory.dummy_count, theory.dummy_epsilon
     with monkeypatch.context() as patch:
         patch.setattr(theory, "dummy_epsilon", lambda *a, **k: 3 * right(*a, **k))
@@ -101,7 +101,7 @@ def test_theorems_with_too_few_dummies_are_seen(tmp_path, monkeypatch):
     assert outcomes(tmp_path, "DU-18") == {"-": "holds"}
 
 
-def test_delta_by_enumeration_depends_on_the_total_only():
+def test_enumerated_delta_depends_on_total():
     """One user with two dummies over two values is enumerated by hand, and then the dummies are divided."""
     by_hand = max(0.0, 0.25) + max(0.0, 0.5 - 0.25 * np.e) + max(0.0, 0.25 - 0.5 * np.e)
     assert theory.enumerated_delta(1, 2, 2, 1.0) == pytest.approx(by_hand, rel=1e-14)
@@ -111,14 +111,14 @@ def test_delta_by_enumeration_depends_on_the_total_only():
         )
 
 
-def test_privacy_that_depends_on_who_sends_is_seen(tmp_path, monkeypatch):
+def test_sender_dependent_privacy_is_seen(tmp_path, monkeypatch):
     right = theory.enumerated_delta
     monkeypatch.setattr(theory, "enumerated_delta", lambda n, s, k, eps: n * right(n, s, k, eps))
     monkeypatch.setattr(theory, "flexible_dummies_needed", lambda *a: 1.0)
     assert outcomes(tmp_path, "DU-10") == {"printed": "fails", "exact": "fails"}
 
 
-def test_data_that_matter_for_most_protocols_are_seen(tmp_path, monkeypatch):
+def test_data_dependence_of_errors_is_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(theory, "BY_VALUE", dict.fromkeys("abc", lambda held, n, k, eps: held**2))
     assert outcomes(tmp_path, "DU-35") == {"-": "fails"}
 
@@ -191,7 +191,7 @@ def test_orderings_of_messages(tmp_path, monkeypatch, mix, fewest, all_fewest, l
 
 
 @pytest.mark.parametrize(("other", "outcome"), [(1.9, "holds"), (2.1, "fails")])
-def test_similar_errors_are_less_than_twice_as_large(tmp_path, monkeypatch, other, outcome):
+def test_similar_errors_differ_below_factor_two(tmp_path, monkeypatch, other, outcome):
     plant(monkeypatch, lambda m, p: {"pure_dump": 1.0, "truncation_plain": other}.get(m, 9.0))
     assert outcomes(tmp_path, "DU-32") == {"printed": outcome}
 
@@ -207,7 +207,7 @@ def test_what_rises_and_falls_with_eps(tmp_path, monkeypatch, up, outcome):
 @pytest.mark.parametrize(
     ("correlated", "sent", "outcome"), [(1.0, 100.0, "holds"), (1.0, 10.0, "fails"), (3.0, 100.0, "fails")]
 )
-def test_near_the_optimum_at_far_more_messages(tmp_path, monkeypatch, correlated, sent, outcome):
+def test_near_optimum_with_many_messages(tmp_path, monkeypatch, correlated, sent, outcome):
     """Errors are relative to the central error."""
     monkeypatch.setattr(
         "shuffledp.pipeline.papers.dump.figure_claims.discrete_laplace_variance", lambda rate: 1.0

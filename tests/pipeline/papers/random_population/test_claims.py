@@ -62,19 +62,20 @@ def reduced(kept: Any) -> Verdicts:
     return judged(planted(local=1.0, amplified=kept), "RP-01")
 
 
-def test_a_reduction_counts_as_the_mean_of_each_panel():
+def test_reduction_is_mean_of_each_panel():
     found = reduced(lambda a, panel, eps: 0.55 if eps == 0.1 else 0.15)["printed", "-"]
     assert (found["verdict"], found["measured"]) == ("holds", "65 % to 65 %")
 
 
-def test_a_panel_below_the_threshold_makes_it_hold_in_part_and_most_of_them_fail():
+def test_panels_below_threshold_change_the_verdict():
+    """A panel makes the claim hold in part, and most of the panels make it fail."""
     one = reduced(lambda a, panel, eps: 0.41 if panel in (0.05, 1000) else 0.2)["printed", "-"]
     assert (one["verdict"], one["measured"]) == ("in part", "59 % to 80 %")
     assert "in 3 of 6 panels that the text lists" in one["why"]
     assert reduced(0.5)["exact", "-"]["verdict"] == "fails"
 
 
-def test_the_panel_that_the_text_does_not_list_is_named_with_its_value():
+def test_unlisted_panel_is_named_with_value():
     kept = {"local": 1.0, "amplified": lambda p: 0.45 if p["rate"] == 0.01 else 0.2}
     every = planted(local=1.0, amplified=0.2) | points("adult", {"rate": [0.01, 0.5], "eps": EPS}, **kept)
     row = judged(every, "RP-01")["printed", "-"]
@@ -84,14 +85,14 @@ def test_the_panel_that_the_text_does_not_list_is_named_with_its_value():
     )
 
 
-def test_the_rate_that_the_text_does_not_list_decides_nothing_and_needs_the_others():
+def test_unlisted_rate_decides_nothing():
     for rates, said in (([0.01, 0.5], "80 %"), ([0.01], "needs the papers' grid")):
         grid = {"rate": rates, "eps": EPS}
         of = points("adult", grid, local=1.0, amplified=lambda p: 1.0 if p["rate"] == 0.01 else 0.2)
         assert said in judged(of, "RP-20")["printed", "-"]["why"]
 
 
-def test_amplified_above_local_anywhere_breaks_the_ordering():
+def test_amplified_above_local_breaks_ordering():
     kept = planted(local=1.0, amplified=lambda a, panel, eps: 1.1 if (a, eps) == ("exact", 0.1) else 0.5)
     found = outcomes(kept, "O-01")
     assert (found["printed"], found["exact"]) == ("holds", "in part")
@@ -100,7 +101,8 @@ def test_amplified_above_local_anywhere_breaks_the_ordering():
 # -- targets -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_normal_error_beside_laplace_noise_has_the_mean_absolute_value_of_their_sum():
+def test_normal_and_laplace_errors_add_up():
+    """The error is the mean absolute value of the sum of both noises."""
     rng = np.random.default_rng(5)
     scale, deviation, count = 0.3, 0.2, 200_000
     both = np.abs(rng.laplace(0, scale, count) + rng.normal(0, deviation, count))
@@ -111,7 +113,7 @@ def test_a_normal_error_beside_laplace_noise_has_the_mean_absolute_value_of_thei
     assert with_normal(3 * normal, 4.0, laplace=False) == pytest.approx(5 * normal)
 
 
-def test_against_the_population_a_noiseless_method_errs_by_who_takes_part():
+def test_noiseless_population_error_is_sampling():
     single = dict.fromkeys(("amplified", "non_adaptive", "adaptive"), 0.1)
     found = judged(
         planted(**single, multi_union=1e-9, multi_expected=1e-9, random_checkin=1.0),
@@ -126,7 +128,7 @@ def test_against_the_population_a_noiseless_method_errs_by_who_takes_part():
 # -- simplified accounting ---------------------------------------------------------------------------------------------
 
 
-def test_the_simplified_error_is_the_printed_one_times_the_ratio_of_noise():
+def test_simplified_error_scales_with_noise():
     law = law_of("adult", 0.05)
     printed, simplified = (local_budget(law, 0.1, 1e-5, accounting=a) for a in ("printed", "simplified"))
     cell = {"expected": 0.25, "eps_local": printed}
@@ -167,12 +169,12 @@ def falling(step: float) -> Any:
         ("O-07", {"multi_expected": 0.9}, {}, "fails"),
     ],
 )
-def test_claims_on_curves_turn_with_the_table(key, right, wrong, instead):
+def test_curve_claims_follow_the_table(key, right, wrong, instead):
     assert outcomes(planted(**right), key)["printed"] == "holds"
     assert outcomes(planted(**wrong), key)["printed"] == instead
 
 
-def test_every_error_falls_or_the_ordering_says_which_does_not():
+def test_rising_error_is_named():
     right = dict.fromkeys(ALL, falling(1.0))
     assert outcomes(planted(**right), "O-08")["printed"] == "holds"
     found = judged(planted(**{**right, "adaptive": falling(-1.0)}), "O-08")["printed", "-"]
@@ -197,14 +199,14 @@ def test_budgets_are_compared_at_each_point():
     assert [outcomes(less, key)["exact"] for key in ("RP-11", "RP-12")] == ["fails"] * 2
 
 
-def test_errors_in_proportion_to_the_population_have_the_slope_minus_one():
+def test_inverse_errors_have_slope_minus_one():
     inverse = dict.fromkeys(ALL, lambda a, panel, eps: 1 / panel)
     assert outcomes(planted(**inverse), "RP-25") == {"printed": "holds"}
     slower = {**inverse, "local": lambda a, panel, eps: panel**-0.5}
     assert outcomes(planted(**slower), "RP-25") == {"printed": "in part"}
 
 
-def test_the_gain_of_dummies_is_that_of_its_point_and_panel():
+def test_gain_of_dummies_is_at_point():
     grid = {"rate": [0.05, 0.5], "eps": [0.001, 0.5]}
     at = {"amplified": 1.0, "non_adaptive": lambda p: 0.88 if p["eps"] == 0.001 else 1.0}
     assert judged(points("adult", grid, **at), "RP-28")["printed", "-"]["measured"] == "12 %"
@@ -219,7 +221,7 @@ def test_the_gain_of_dummies_is_that_of_its_point_and_panel():
     assert (panel["verdict"], panel["measured"]) == ("holds", "6 %")
 
 
-def test_the_gap_of_multi_message_protocols_is_compared_at_two_budgets():
+def test_gap_is_compared_at_two_budgets():
     narrows, widens = (
         planted(multi_union=1.0, multi_expected=lambda a, panel, eps, late=late: late if eps == 0.5 else 2.0)
         for late in (1.5, 3.0)
@@ -244,7 +246,7 @@ def test_messages_are_tens_if_all_are():
 
 
 @pytest.mark.parametrize(("late", "outcome"), [(0.3, "holds"), (0.01, "fails")])
-def test_the_central_budget_grows_with_the_variance_where_there_is_amplification(late, outcome):
+def test_central_budget_grows_with_variance(late, outcome):
     values = {0: 0.05, 2000: late, 9000: 0.5}
     grid = {"delta": [1e-3], "variance": list(values)}
     assert (
@@ -253,7 +255,7 @@ def test_the_central_budget_grows_with_the_variance_where_there_is_amplification
     )
 
 
-def test_the_best_number_of_dummies_is_looked_for_in_the_table():
+def test_best_dummies_are_in_the_table():
     gain, less, none = (
         points(
             "dummies",

@@ -14,7 +14,7 @@ from shuffledp.populations import Binomial
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.05, 0.1, 0.2, 0.5])
-def test_multi_union_on_the_unsafe_bound_keeps_its_delta(rate):
+def test_unsafe_bound_keeps_multi_union_delta(rate):
     law = Binomial(48841, rate)
     printed = population_lower_bound(law, 5e-6, form="printed")
     assert all(best_polya_shape(law, eps, 1e-5) > printed for eps in (0.001, 0.5))

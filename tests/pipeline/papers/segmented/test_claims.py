@@ -187,7 +187,7 @@ def test_claims_that_the_figures_decide(key, changed, outcome):
 
 
 @pytest.mark.parametrize("key", ["SE-06", "SE-08", "SE-12", "SE-13", "SE-14", "SE-15"])
-def test_without_the_larger_group_nothing_is_compared(key):
+def test_missing_larger_group_is_untestable(key):
     found = judged(world(users=(5000,)), key)["printed", claim(key).targets[0]]
     assert (found["verdict"], found["measured"]) == ("untestable", "")
     assert "needs the papers' grid" in found["why"]
@@ -206,7 +206,7 @@ def test_a_rival_without_results_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize("accounting", ["printed", "exact"])
-def test_errors_against_the_population_are_those_of_the_plans(accounting):
+def test_population_errors_are_of_plans(accounting):
     spread, eps, delta = 2.9, theory.BUDGETS, 2e-6
     setting = {"delta": delta, "domain_size": 17, "set_size": 4, "accounting": accounting}
     sizes = {split: tuple(50 * int(x) for x in split.split("-")) for split in SPLITS}
@@ -258,7 +258,7 @@ def test_other_divergences_turn_the_verdicts(monkeypatch):
     assert outcomes(world(), "O-26") == {"printed": "fails"}
 
 
-def test_a_search_is_cheap_up_to_a_number_of_terms(monkeypatch):
+def test_search_is_cheap_for_few_terms(monkeypatch):
     found = judged(world(), "SE-36")["printed", "-"]
     assert (found["verdict"], found["measured"][-13:]) == ("holds", "million terms")
     monkeypatch.setattr(theory, "CHEAP", 1e5)
@@ -266,13 +266,13 @@ def test_a_search_is_cheap_up_to_a_number_of_terms(monkeypatch):
 
 
 @pytest.mark.parametrize(("sizes", "outcome"), [([2, 17], "in part"), ([2, 2], "in part"), ([1, 9], "fails")])
-def test_published_counts_decide_how_many_categories_users_visit(monkeypatch, sizes, outcome):
+def test_published_counts_decide_category_claim(monkeypatch, sizes, outcome):
     table = pd.DataFrame({"set_size": sizes, "users": [1, 3], "visits": [1, 1]})
     monkeypatch.setattr(PublishedDataset, "summary", lambda self, file, folder: table)
     assert outcomes({}, "SE-37") == {"-": outcome}
 
 
-def test_what_the_number_of_messages_shows_is_exact():
+def test_message_number_divergence_is_exact():
     """All outcomes are enumerated for two slots on three items and another user's report of the third item."""
     eps, rate, other = 0.3, 0.4, 0.7
     laws = []

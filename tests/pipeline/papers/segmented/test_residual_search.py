@@ -11,7 +11,7 @@ from shuffledp.pipeline.papers.segmented import residual_search
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.6, 1.1])
-def test_the_two_counts_are_sufficient_if_all_others_hold_the_old_value(eps: float) -> None:
+def test_two_counts_are_sufficient(eps: float) -> None:
     others, k, eps_local = 3, 4, 1.2
     rows = residual_search.response_rows(k, eps_local)
     law = dict(others_laws(rows, others))[others, 0, 0, 0]
@@ -21,7 +21,8 @@ def test_the_two_counts_are_sufficient_if_all_others_hold_the_old_value(eps: flo
     assert hockey_stick(*pair, eps) == pytest.approx(wanted, rel=1e-11)
 
 
-def test_the_search_finds_the_erratum_and_nothing_without_a_residual() -> None:
+def test_search_finds_only_the_erratum() -> None:
+    """The search finds nothing without a residual component."""
     found = largest(residual_search.few_users((1,), (5,), (1.0,), "stated"), LIMIT)
     assert found.beyond > 0 and found.extreme == pytest.approx(math.e, rel=1e-9)
     assert largest(residual_search.few_users((1, 2), (2,), (0.5, 2.0), "stated"), LIMIT).beyond == 0
@@ -29,7 +30,7 @@ def test_the_search_finds_the_erratum_and_nothing_without_a_residual() -> None:
     assert many.beyond > 0 and "all with the victim's value" in many.where
 
 
-def test_a_replacement_that_is_too_small_is_reported_as_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_small_replacement_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
     search = ((1, 2), (3,), (1.0, 3.0), "replacement")
     sound = largest(residual_search.few_users(*search), LIMIT)  # type: ignore[arg-type]
     assert sound.beyond == 0 and 0.5 < sound.extreme <= 1

@@ -24,7 +24,7 @@ from shuffledp.pipeline.query import Array
         (lambda rounds: 0.0, "fails", "0"),
     ],
 )
-def test_composition_is_judged_from_two_rounds_on(tmp_path, clones, outcome, measured):
+def test_composition_is_judged_beyond_one_round(tmp_path, clones, outcome, measured):
     """A smaller value proves no lower bound; a proof needs the assumption of Theorem 1."""
     for experiment, pairs, _ in TERMS.values():
         every = {m: lambda a, p: 0.99 for m in pairs} | {
@@ -47,7 +47,8 @@ def test_composition_is_judged_from_two_rounds_on(tmp_path, clones, outcome, mea
 
 
 @pytest.mark.parametrize(("clones", "exact"), [(0.5, "holds"), (2.0, "in part")])
-def test_clones_are_tighter_for_certain_and_the_method_on_its_assumption(tmp_path, clones, exact):
+def test_clones_are_tighter_by_proof(tmp_path, clones, exact):
+    """The method is tighter only on its assumption."""
     for experiment, method, value in (
         ("table1", "shuffle_to_order_30", 1.0),
         ("table1", "clones_as_printed", 0.5),
@@ -64,14 +65,14 @@ def test_clones_are_tighter_for_certain_and_the_method_on_its_assumption(tmp_pat
     assert outcomes(tmp_path, "SG-11") == {"printed": "holds", "exact": exact}
 
 
-def test_the_sum_over_partitions_is_that_of_the_moment():
+def test_partition_sum_is_the_moment():
     """For two reports and order 2, the sum is the mean of the squares of (X + Y) / 2."""
     square, other = math.exp(1 / 0.25), 1.0
     assert enumerated_rdp(2, 2, 0.5) == pytest.approx(math.log((square + other) / 2), rel=1e-14)
     assert enumerated_rdp(3, 1, 0.5) == pytest.approx(3 / (2 * 0.25), rel=1e-14)
 
 
-def test_a_wrong_formula_and_a_larger_reverse_are_seen(tmp_path, monkeypatch):
+def test_wrong_formulas_are_seen(tmp_path, monkeypatch):
     right = bounds.shuffle_gaussian_rdp
     monkeypatch.setattr(bounds, "shuffle_gaussian_rdp", lambda *a: 0.9 * right(*a))
     assert outcomes(tmp_path, "SG-01") == {"-": "fails"}
@@ -104,7 +105,7 @@ def plant(folder, **eps):
         )
 
 
-def test_orderings_of_figure_1b_follow_the_results(tmp_path):
+def test_figure_1b_orderings_follow_results(tmp_path):
     plant(
         tmp_path,
         gauss=lambda t: 5.0,

@@ -29,14 +29,15 @@ def test_the_entries_need_their_settings(monkeypatch, constant, value):
     assert (computed_tables.table_one()["verdict"] != "agrees").sum() == 7
 
 
-def test_on_equal_terms_the_method_is_lower_everywhere():
+def test_method_is_lower_on_equal_terms():
     table = computed_tables.table_one().astype({"equal terms": float}).set_index(["row", "rounds"])
     ours, clones = table.loc["Ours", "equal terms"], table.loc["Clones", "equal terms"]
     assert (ours < clones / 50).all()
     assert ours[1] == pytest.approx(0.00141, abs=6e-6) and ours[7] == pytest.approx(0.00251, abs=6e-6)
 
 
-def test_the_cost_of_shuffling_is_22_on_like_terms_and_102_on_unlike_ones():
+def test_shuffling_costs_22_or_102_times():
+    """The ratio is 22 on like terms, and 102 on unlike ones."""
     table = claim_tables.table("shuffle_gaussian", "shuffling_cost")
     numbers = table[["shuffled eps", "central eps", "ratio"]].astype(float)
     assert numbers["ratio"].to_numpy() == pytest.approx(
@@ -52,7 +53,7 @@ def test_the_cost_of_shuffling_is_22_on_like_terms_and_102_on_unlike_ones():
     assert [len(distances) == 1 for distances in shared] == [True, True, False, False, False, True, True]
 
 
-def test_the_check_in_budgets_fall_in_the_order_of_the_table():
+def test_checkin_budgets_fall_in_order():
     budgets = computed_tables.checkin_budgets()
     assert budgets["eps"].is_monotonic_decreasing
     assert list(budgets["accountant"].iloc[-2:]) == ["convexity of the divergence", "the pair of Theorem 1"]
@@ -60,7 +61,7 @@ def test_the_check_in_budgets_fall_in_the_order_of_the_table():
     assert (half >= budgets.set_index("accountant")["eps"] * (1 - 1e-9)).all()
 
 
-def test_the_cost_of_shuffling_has_the_settings_of_the_figure():
+def test_shuffling_cost_has_figure_settings():
     experiment = read_yaml(ROOT / "config/experiments/shuffle_gaussian.yaml")["experiments"]["sgd"]
     methods = {name: method["arguments"] for name, method in experiment["methods"].items()}
     central = methods["central_replacement"]

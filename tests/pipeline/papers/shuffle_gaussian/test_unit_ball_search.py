@@ -20,9 +20,7 @@ def line(*places: float) -> NDArray[np.float64]:
 @pytest.mark.parametrize(
     ("order", "users", "dimension"), [(2, 2, 2), (8, 2, 1), (4, 3, 1), (2, 3, 2), (2, 4, 1)]
 )
-def test_at_its_own_pair_the_divergence_is_that_of_the_theorem(
-    order: int, users: int, dimension: int
-) -> None:
+def test_own_pair_has_divergence_of_theorem(order: int, users: int, dimension: int) -> None:
     old = np.zeros((users, dimension))
     new = old.copy()
     new[0, 0] = 1.0
@@ -33,7 +31,7 @@ def test_at_its_own_pair_the_divergence_is_that_of_the_theorem(
 
 
 @pytest.mark.parametrize(("order", "sigma"), [(2.0, 0.7), (3.5, 1.0), (6.0, 1.5)])
-def test_two_users_against_the_plain_integral_over_both_reports(order: float, sigma: float) -> None:
+def test_two_users_equal_plain_integral(order: float, sigma: float) -> None:
     y = np.linspace(-14, 15, 600) * sigma
 
     def density(first: float, second: float) -> NDArray[np.float64]:
@@ -48,7 +46,7 @@ def test_two_users_against_the_plain_integral_over_both_reports(order: float, si
     assert found == pytest.approx(math.log(moment) / (order - 1), rel=1e-6)
 
 
-def test_three_corners_of_a_triangle_are_reported_as_a_violation() -> None:
+def test_triangle_corners_are_a_violation() -> None:
     """The corners have the ball's diameter as distance, but lie in no such ball: erratum SG-4."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(0.75)]])
     worse = unit_ball_search.ratio(2, corners[[0, 2]], corners[[1, 2]], 1.0)
@@ -59,7 +57,7 @@ def test_three_corners_of_a_triangle_are_reported_as_a_violation() -> None:
     assert largest([(worse, "corners")], LIMIT).beyond == 1
 
 
-def test_a_bound_that_is_too_small_is_reported_as_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_small_bound_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
     assert largest(unit_ball_search.few_users(*SEARCH), LIMIT).beyond == 0
     assert largest(unit_ball_search.many_users((50,), 2, "tests"), LIMIT).beyond == 0
 
@@ -71,7 +69,7 @@ def test_a_bound_that_is_too_small_is_reported_as_violated(monkeypatch: pytest.M
     assert found.beyond > 0 and found.extreme > 1.1 and found.settings == 60
 
 
-def test_a_grid_that_does_not_fit_is_refused() -> None:
+def test_too_large_grid_is_refused() -> None:
     with pytest.raises(ValueError, match="cells are too many"):
         unit_ball_search.shuffled_gaussian_rdp(8, np.zeros((4, 3)), np.eye(4, 3), 0.5)
 

@@ -21,7 +21,8 @@ from shuffledp.pipeline.papers.summation import theorem_claims as theory
         (lambda n: 4.0, "fails"),
     ],
 )
-def test_a_single_message_is_fewer_than_one_extra_among_a_million_users(tmp_path, messages, outcome):
+def test_extra_messages_are_below_one(tmp_path, messages, outcome):
+    """The claim is judged for a million users."""
     grid = {"n": [10_000_000, 10_000, 1_000_000]}
     made_up_results.write(
         tmp_path,
@@ -38,7 +39,7 @@ def test_a_single_message_is_fewer_than_one_extra_among_a_million_users(tmp_path
     )
 
 
-def test_without_a_million_users_it_is_untestable(tmp_path):
+def test_missing_million_users_is_untestable(tmp_path):
     made_up_results.write(
         tmp_path, "summation.users.correlated_sum", {"n": [10]}, lambda a, p: 1.0, messages=lambda a, p: 2.0
     )
@@ -128,7 +129,7 @@ def test_bits_of_figure_1b(tmp_path, noise, expected):
     }  # 26 shares for ten million users, 23 for fewer
 
 
-def test_bits_that_grow_with_the_largest_value(tmp_path):
+def test_bits_grow_with_largest_value(tmp_path):
     for grows, outcome in ((0.5, "holds"), (1.5, "fails")):
         made_up_results.write(
             tmp_path,

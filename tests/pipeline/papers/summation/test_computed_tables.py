@@ -28,7 +28,7 @@ def test_verdicts():
     assert (ours["other"] < [2.005, 3.01, 4.025, 5.075, 5.125]).all()
 
 
-def test_figure_1b_follows_from_one_number_of_noise_messages():
+def test_figure_1b_follows_from_noise_messages():
     """The points fit 4 (1 + N / n) with N = 2.197e5, up to errors of reading."""
     points = computed_tables.readings()
     chosen = points[(points["panel"] == "b") & (points["curve"] == "correlated noise")]
@@ -64,7 +64,7 @@ def test_designs_are_certified(monkeypatch):
     assert list(table["certified delta"]) == pytest.approx(known, rel=1e-6)
 
 
-def test_the_table_of_cheaper_noise_has_a_row_per_coarse_design():
+def test_cheaper_noise_has_coarse_designs():
     table = computed_tables.cheaper().set_index("Delta")
     assert list(table.index) == [one.design.max_value for one in computed_tables.shipped_coarse_designs()]
     assert (table.loc[2:, "times fewer"] > 2).all() and table.loc[1, "times fewer"] > 1.33
@@ -72,7 +72,7 @@ def test_the_table_of_cheaper_noise_has_a_row_per_coarse_design():
     assert 200 < computed_tables.messages_floor() < table.loc[1, "coarse"] / 2
 
 
-def test_a_design_with_too_little_noise_is_noticed(monkeypatch):
+def test_too_little_noise_is_noticed(monkeypatch):
     one = computed_tables.best_design(3)
     weak = dataclasses.replace(one, design=one.design.moved(scale=-0.01))
     monkeypatch.setattr(computed_tables, "shipped_designs", lambda: (weak,))
