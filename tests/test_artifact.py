@@ -19,7 +19,7 @@ def tool():
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_the_main_claim_of_a_paper_is_measured(tool, paper):
+def test_main_claim_is_measured(tool, paper):
     (main,) = (claim for claim in claims(paper) if claim.headline)
     rows = [row for row in tool.CLAIMS.read_text().splitlines() if row.startswith(f"| {main.id}: ")]
     assert len(rows) == 1, f"Write the row of {main.id}: make quick, then make -C tools appendix."

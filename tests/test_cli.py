@@ -78,7 +78,7 @@ def call(*arguments: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("command", [("check",), ("export", "out"), ("repair",)])
-def test_outside_a_project_every_command_says_so_and_touches_nothing(tmp_path, monkeypatch, command):
+def test_commands_outside_project_touch_nothing(tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     foreign = tmp_path / "results/runs/a/b/mine.cells.parquet"
     foreign.parent.mkdir(parents=True)
@@ -89,14 +89,14 @@ def test_outside_a_project_every_command_says_so_and_touches_nothing(tmp_path, m
     assert foreign.read_bytes() == b"precious"
 
 
-def test_check_says_what_a_run_would_compute(project):
+def test_check_states_the_runs_jobs(project):
     code, output = call("check")
     assert code == 0
     assert "coins: 1 methods, at most 2 cells, 3 repeats" in output
     assert "drawings: fig1" in output
 
 
-def test_check_lays_a_configfile_over_the_configuration_key_by_key(project):
+def test_check_merges_the_configfile(project):
     (project / "config/config.yaml").write_text(CONFIG.replace("{}", "{demo.coins: {repeats: 5}}"))
     (project / "quick.yaml").write_text("overrides: {demo.coins: {grid: {eps: [0.5]}}}\n")
     code, output = call("check", "--configfile", "quick.yaml")
@@ -113,7 +113,7 @@ def test_check_lays_a_configfile_over_the_configuration_key_by_key(project):
         ("seed: 1\nseed: 2", "the key 'seed' is given twice"),
     ],
 )
-def test_check_gives_one_line_for_a_broken_configfile(project, content, says):
+def test_broken_configfile_is_one_line(project, content, says):
     (project / "quick.yaml").write_text(content)
     code, output = call("check", "--configfile", "quick.yaml")
     assert code == 1
@@ -122,7 +122,7 @@ def test_check_gives_one_line_for_a_broken_configfile(project, content, says):
     assert output.count("\n") == 1
 
 
-def test_data_prints_the_rows_of_a_new_file(tmp_path):
+def test_data_prints_rows_of_new_file(tmp_path):
     sha256 = hashlib.sha256(b"one").hexdigest()
     (tmp_path / "a.data.gz").write_bytes(gzip.compress(b"one"))
     row = f",,,a.data,,{sha256},3,,published,\n"
@@ -138,7 +138,7 @@ def test_data_prints_the_rows_of_a_new_file(tmp_path):
     assert call("data", "--checksum", str(tmp_path / "c.zip")) == (0, within[1] * 2)
 
 
-def test_data_passes_on_which_source_is_permitted_and_which_mirror(project, monkeypatch):
+def test_data_passes_source_and_mirror(project, monkeypatch):
     seen = []
     monkeypatch.setattr(preparation, "prepare", lambda name, **given: seen.append((name, given)))
     monkeypatch.setenv("SHUFFLEDP_MIRROR", "somewhere")
@@ -149,14 +149,14 @@ def test_data_passes_on_which_source_is_permitted_and_which_mirror(project, monk
     assert seen[0][1]["mirror"] == "somewhere"
 
 
-def test_data_of_an_unknown_name_lists_the_known_ones(project):
+def test_unknown_data_name_lists_known_ones(project):
     code, output = call("data", "adlut")
     assert code == 1
     assert output.startswith("Error: ")
     assert "movielens" in output
 
 
-def test_export_writes_both_tables_of_every_result_as_csv(bundle):
+def test_export_writes_both_tables(bundle):
     code, output = call("export", "out")
     assert (code, output) == (0, "2 tables written to out\n")
     cells = pd.read_csv("out/runs/demo/coins/local.cells.csv")
@@ -170,7 +170,8 @@ def test_export_without_results_says_so(project):
     assert "No results in results/runs" in output
 
 
-def test_results_of_a_folder_that_the_command_line_named_are_exported_and_repaired(bundle):
+def test_results_of_other_folder_are_exported(bundle):
+    """They are repaired, too."""
     Path("results").rename("elsewhere")
     Path("results").mkdir()
     Path("elsewhere").rename("results/mine")
@@ -188,7 +189,7 @@ def test_results_of_a_folder_that_the_command_line_named_are_exported_and_repair
     assert "No results in nowhere/runs" in call("export", "out", "--results", "nowhere")[1]
 
 
-def test_export_leaves_out_what_is_configured_no_more(bundle):
+def test_export_omits_unconfigured_results(bundle):
     content = PAPER.replace("methods: {local: {}}", "methods: {amplified: {}}")
     Path("config/experiments/demo.yaml").write_text(content)
     code, output = call("export", "out")
@@ -222,7 +223,7 @@ figures:
 """
 
 
-def test_export_writes_over_no_data_of_the_users(bundle, project):
+def test_export_overwrites_no_user_data(bundle, project):
     mine = Path("runs/demo/coins/local.cells.csv")
     mine.parent.mkdir(parents=True)
     mine.write_text("v\na\nb\n")
@@ -234,7 +235,7 @@ def test_export_writes_over_no_data_of_the_users(bundle, project):
     assert [path.name for path in mine.parent.iterdir()] == [mine.name]
 
 
-def test_check_names_files_of_experiments_that_do_not_run(project):
+def test_check_names_experiments_without_run(project):
     assert "Not run" not in call("check")[1]
     (project / "config/experiments/other.yaml").write_text(PAPER)
     (project / "config/own").mkdir(exist_ok=True)
@@ -251,7 +252,7 @@ def test_check_names_files_of_experiments_that_do_not_run(project):
 
 
 @pytest.mark.parametrize("task", ["frequency", "summation", "sets", "vectors"])
-def test_a_new_baseline_is_written_once_and_its_name_is_checked(project, task):
+def test_new_baseline_is_written_once(project, task):
     code, output = call("new-baseline", "my_own", "--task", task)
     assert code == 0, output
     assert "shuffledp check-baseline mine/my_own.py:MyOwn" in output
@@ -264,7 +265,7 @@ def test_a_new_baseline_is_written_once_and_its_name_is_checked(project, task):
     assert "'My-own'" in output
 
 
-def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(project, monkeypatch):
+def test_check_baseline_gives_verdicts_and_trials(project, monkeypatch):
     monkeypatch.setattr(leakage_checks, "REPORTS", 50_000)
     monkeypatch.setattr(leakage_checks, "VIEWED", 100)
     monkeypatch.setattr(plugin_checks, "CALLS", 100)
@@ -299,7 +300,7 @@ def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(p
     assert output.endswith("FAILED: 1\n")
 
 
-def test_check_baseline_stops_at_a_wrong_result_and_at_an_error(project):
+def test_check_baseline_stops_at_errors(project):
     call("new-baseline", "mine", "--task", "frequency")
     path = Path("mine/mine.py")
     text = path.read_text()
@@ -344,13 +345,13 @@ def test_check_baseline_stops_at_a_wrong_result_and_at_an_error(project):
         ("--users 3x", "--users must be an integer of at least 2, such as 30k or 3e4, got '3x'."),
     ],
 )
-def test_check_baseline_takes_the_setting_that_compare_takes(project, words, says):
+def test_check_baseline_takes_compares_setting(project, words, says):
     call("new-baseline", "mine", "--task", "frequency")
     code, output = call("check-baseline", "mine/mine.py:Mine", *words.split())
     assert code > 0 and says in output and "Traceback" not in output
 
 
-def test_a_setting_of_sets_is_a_case(project):
+def test_setting_of_sets_is_a_case(project):
     call("new-baseline", "mine", "--task", "sets")
     found = get("sets", "mine/mine.py:Mine")
     given = {"domain_size": 6, "set_size": 2, "max_value": None, "dimension": None}
@@ -360,7 +361,7 @@ def test_a_setting_of_sets_is_a_case(project):
     assert running.how_checked(found, cases[0]) == "checked"
 
 
-def test_an_experiment_is_tried_where_it_draws(project):
+def test_experiment_is_tried_where_drawn(project):
     found = get("frequency", "local")
     settings = {"coins": {"simulated_at": {"eps": [1.0]}}}
     paper = yaml.safe_load(PAPER)
@@ -380,13 +381,13 @@ def test_export_refuses_a_damaged_result(bundle):
     assert "make repair" in output
 
 
-def test_repair_of_a_sound_project_does_nothing(bundle):
+def test_sound_project_needs_no_repair(bundle):
     before = sorted(Path("results").rglob("*"))
     assert call("repair") == (0, "Nothing to repair.\n")
     assert sorted(Path("results").rglob("*")) == before
 
 
-def test_repair_removes_a_damaged_file_with_its_checksum_and_leaves_the_others(bundle):
+def test_repair_removes_only_damaged_results(bundle):
     publish(Path("results/figures/demo/figures.sha256"), {Path("results/figures/demo/a.png"): b"1"})
     bundle.values.write_bytes(b"x")
     code, output = call("repair")
@@ -418,7 +419,7 @@ def test_repair_removes_a_damaged_file_with_its_checksum_and_leaves_the_others(b
     ],
     ids=str,
 )
-def test_repair_and_runs_refuse_results_in_what_is_not_for_results(project, tmp_path, results):
+def test_results_are_refused_in_foreign_folders(project, tmp_path, results):
     (project / "config/config.yaml").write_text(
         CONFIG.replace("results: results", f"results: {json.dumps(results)}")
     )
@@ -446,7 +447,7 @@ def test_repair_and_runs_refuse_results_in_what_is_not_for_results(project, tmp_
         ("lost/a", "lost is a link to nowhere"),
     ],
 )
-def test_results_that_can_be_in_no_folder_are_refused_in_one_line(project, results, says):
+def test_impossible_results_folder_is_one_line(project, results, says):
     Path("lost").symlink_to("nowhere")
     (project / "config/config.yaml").write_text(CONFIG.replace("results: results", f"results: {results}"))
     for command in ("repair", "check"):
@@ -460,7 +461,7 @@ def test_results_that_can_be_in_no_folder_are_refused_in_one_line(project, resul
     [("new-baseline", "x" * 300, "--task", "sets"), ("check-baseline", f"{'x' * 300}.py:A"), ("check",)],
     ids=lambda command: command[0],
 )
-def test_what_the_system_refuses_is_one_line_that_names_it(project, command):
+def test_system_error_is_one_line(project, command):
     (project / "config/config.yaml").write_text(CONFIG + f"own: {'x' * 300}\n")
     code, output = call(*command)
     assert code == 1
@@ -468,7 +469,7 @@ def test_what_the_system_refuses_is_one_line_that_names_it(project, command):
     assert output.endswith(": File name too long.\n") and output.count("\n") == 1
 
 
-def test_repair_says_so_and_fails_if_something_is_to_be_removed_by_hand(bundle):
+def test_repair_fails_for_removal_by_hand(bundle):
     bundle.values.unlink()
     bundle.values.mkdir()
     code, output = call("repair")
@@ -477,7 +478,7 @@ def test_repair_says_so_and_fails_if_something_is_to_be_removed_by_hand(bundle):
     assert bundle.values.is_dir()
 
 
-def test_repair_waits_for_nobody_while_a_run_is_at_work(bundle):
+def test_repair_refuses_during_a_run(bundle):
     leftover = bundle.cells.with_name(".local.cells.parquet.host-12-0a1b2c3d.tmp")
     leftover.write_bytes(b"being written")
     Path(".snakemake").mkdir()
@@ -525,7 +526,7 @@ def test_account_answers_what_is_left_open(words, first):
     assert found.output.startswith(first)
 
 
-def test_account_says_in_a_line_what_no_float_holds():
+def test_account_refuses_numbers_beyond_floats():
     found = account("--eps 1e308 --users 1000 --delta 1e-6")
     assert found.exit_code == 1
     assert found.output.startswith("Error: budget(eps=1e+308") and found.output.count("\n") == 1

@@ -109,7 +109,7 @@ def test_the_page_of_contributors_is_short():
 
 
 @pytest.mark.parametrize(("file", "lines"), hunks())
-def test_an_example_of_a_change_begins_at_lines_of_the_file(file, lines):
+def test_example_begins_at_lines_of_file(file, lines):
     old = "\n".join(line[1:] for line in lines if line[0] in " -")
     new = "\n".join(line[1:] for line in lines if line[0] in " +")
     assert old in text(file) or new in text(file)

@@ -38,7 +38,7 @@ def problems(name: str, content: Any) -> list[str]:
     return [f"{list(e.absolute_path)}: {e.message}" for e in validator(name).iter_errors(content)]
 
 
-def test_the_schemas_are_what_their_tool_writes():
+def test_schemas_are_written_by_tool():
     texts = script("tools/config_schema.py").texts()
     old = [name for name, text in texts.items() if (ROOT / "config/schema" / name).read_text() != text]
     if old:
@@ -47,12 +47,12 @@ def test_the_schemas_are_what_their_tool_writes():
         )
 
 
-def test_the_page_of_the_configuration_has_every_key():
+def test_configuration_page_has_every_key():
     keys = re.findall(r"^\| `(\w+)` \|", (ROOT / "config/README.md").read_text(), re.MULTILINE)
     assert keys == [*RunFile.model_fields, *PaperFile.model_fields]
 
 
-def test_the_files_of_the_project_are_accepted():
+def test_files_of_project_are_accepted():
     for path in PAPERS:
         assert problems("experiments", read_yaml(path)) == [], path.name
     assert problems("config", read_yaml(ROOT / "config/config.yaml")) == []
@@ -61,7 +61,7 @@ def test_the_files_of_the_project_are_accepted():
     assert problems("baselines", BASELINE) == []
 
 
-def test_every_paper_and_every_kind_of_file_has_a_schema_that_its_first_line_names():
+def test_first_lines_name_their_schemas():
     for file, name in (("config.yaml", "config"), ("quick.yaml", "configfile")):
         first = (ROOT / "config" / file).read_text().splitlines()[0]
         assert first == f"# yaml-language-server: $schema=schema/{name}.json"
@@ -83,12 +83,12 @@ def test_every_paper_and_every_kind_of_file_has_a_schema_that_its_first_line_nam
         (("figures", "fig2", "x_scale"), "ln"),
     ],
 )
-def test_a_planted_mistake_is_refused_where_it_stands(place, value):
+def test_planted_mistake_is_refused(place, value):
     content = read_yaml(ROOT / "config/experiments/dump.yaml")
     assert problems("experiments", planted(content, place, value)) != []
 
 
-def test_mistakes_in_the_other_files_are_refused():
+def test_mistakes_in_other_files_are_refused():
     config = read_yaml(ROOT / "config/config.yaml")
     for change in ({"seeds": 1}, {"formats": ["pdf"]}, {"overrides": {"dump.domains": {"repeat": 1}}}):
         assert problems("config", {**config, **change}) != []
@@ -125,7 +125,7 @@ def grammar_refuses(grammar: Any, content: Any) -> bool:
     return False
 
 
-def test_nothing_is_refused_that_the_grammar_accepts():
+def test_schemas_accept_what_grammar_accepts():
     # Places and values at random, and always all of a small file; the converse cannot hold: values of grids.
     rng = np.random.default_rng(1)
     caught = 0

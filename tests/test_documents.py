@@ -94,14 +94,14 @@ def test_make_targets_and_commands_exist(page):
     assert named <= set(main.commands)
 
 
-def test_the_page_of_maintainers_names_the_targets_in_tools():
+def test_maintainers_page_names_tools_targets():
     found = re.findall(r"^([a-z][a-z-]*):.*##", text_of(ROOT / "tools/maintenance.mk"), re.MULTILINE)
     pages = "".join(map(text_of, EVERY_PAGE))
     named = re.findall(r"\bmake -C tools ([a-z-]+)", pages)
     assert set(named) == {*found} - {"help"}
 
 
-def test_the_pages_of_commands_name_every_target_that_help_lists_and_every_command():
+def test_commands_pages_name_targets_and_commands():
     listed = set(re.findall(r"^([a-z][a-z-]*):.*##", text_of(ROOT / "Makefile"), re.MULTILINE))
     page = "".join(text_of(ROOT / f"docs/{name}.md") for name in ("commands", "maintainers"))
     assert listed - made(page) == set(UNNAMED)
@@ -134,14 +134,14 @@ def test_dotted_names_resolve(page):
 
 
 @pytest.mark.parametrize(("title", "schema"), [("cells", CELLS), ("values", VALUES)])
-def test_the_schema_of_results_lists_every_column_in_its_order(title, schema):
+def test_results_schema_lists_every_column(title, schema):
     section = text_of(ROOT / "results/README.md").partition(f"## {title}:")[2].partition("\n## ")[0]
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == schema.names
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
-def test_the_first_pages_state_the_finding_of_the_gallery(name):
+def test_first_pages_state_gallery_finding(name):
     figures = json.loads((ROOT / "docs/gallery/overall.json").read_text(encoding="utf-8"))["figures"]
     caption = next(figure["caption"] for figure in figures if figure["id"] == "dumbbells")
     finding = " ".join(caption.partition("\n\n")[0].split())
@@ -152,7 +152,7 @@ def test_the_first_pages_state_the_finding_of_the_gallery(name):
 # -- the reading finds what it should --------------------------------------------------------------------------------
 
 
-def test_no_page_and_no_message_installs_the_package_by_its_name():
+def test_nothing_installs_the_package_by_name():
     """The name is not registered, so that anybody could register it. A clone's folder and a wheel's file are safe."""
     by_name = re.compile(r"pip install (-\S+ )*['\"]?shuffledp(?![\w./<{-])")
     texts = [

@@ -39,7 +39,7 @@ LOCK_OF = {"pipeline": "run", "central": "run", "data": "run", "s3": "run", "ope
 
 
 @pytest.mark.parametrize("extra", project()["optional-dependencies"])
-def test_every_direct_dependency_is_locked_with_hashes(extra):
+def test_direct_dependencies_are_locked_with_hashes(extra):
     locked = {name.replace("_", "-") for name in pins(ROOT / f"locks/{LOCK_OF.get(extra, extra)}.txt")}
     assert declared(extra) - locked == set()
 
@@ -91,7 +91,7 @@ def declared(*extras: str) -> set[str]:
     return {name.replace("_", "-") for name in requirements(wanted)}
 
 
-def test_what_the_pipeline_imports_is_declared_and_nothing_else():
+def test_pipeline_imports_are_exactly_declared():
     used = third_parties(source("src", "workflow", "tools")) | third_parties(
         ast.parse(translated(path)) for path in RULES
     )
@@ -142,7 +142,8 @@ def top_level(tree: ast.Module) -> ast.Module:
     return ast.Module([node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], [])
 
 
-def test_the_library_alone_imports_what_it_requires_and_what_an_extra_of_its_own_brings():
+def test_library_imports_only_its_requirements():
+    """An extra of the library may add packages."""
     folders = list(source(*(f"src/shuffledp/{name}" for name in LIBRARY)))
     files = [ast.parse((ROOT / "src/shuffledp" / name).read_text(encoding="utf-8")) for name in LIBRARY_FILES]
     extras = {"dp-accounting", "matplotlib", "opendp", "pandas"}
@@ -187,7 +188,7 @@ def tracked() -> list[Path]:
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)
-def test_no_file_names_what_exists_on_one_machine_only(what):
+def test_no_file_names_one_machine(what):
     pattern = re.compile(FORBIDDEN[what])
     found = []
     for path in tracked():

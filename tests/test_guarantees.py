@@ -71,7 +71,7 @@ def calibrated(kind, name, accounting=None, **options):
 
 
 @pytest.mark.parametrize(("kind", "name"), BUILT_INS)
-def test_every_built_in_states_whom_users_trust_and_what_they_send(kind, name):
+def test_built_ins_state_trust_and_messages(kind, name):
     protocol = calibrated(kind, name)
     assert protocol.relies_on != "not stated"
     assert protocol.honest().endswith(".")
@@ -86,7 +86,7 @@ def test_who_must_be_honest(users, kind, name):
     assert calibrated(kind, name).relies_on == users
 
 
-def test_a_random_number_of_users_counts_with_its_mean():
+def test_random_number_of_users_has_mean():
     calibrate = get("frequency", "silent_users").calibrate
     laws = Fixed(29_999), Binomial(299_990, 0.1)
     fixed, drawn = (calibrate(Budget(1.0, 1e-6), law, Frequency(5)) for law in laws)
@@ -185,7 +185,7 @@ def test_shares_of_discrete_gaussian_noise():
 @pytest.mark.parametrize(
     "share", [NegativeBinomialShare(0.7, 0.2), JumpShare(3.0, 2.5)], ids=["negative binomial", "jumps"]
 )
-def test_rates_of_shares_have_the_moments_of_their_draws(share):
+def test_share_rates_have_moments_of_draws(share):
     part = np.full(200_000, 0.3)
     drawn = share.draw(part, np.random.default_rng(1))
     rates = 0.3 * share.rates(400)
@@ -203,7 +203,7 @@ def test_rates_of_shares_have_the_moments_of_their_draws(share):
     ],
     ids=["atoms", "coarse", "single"],
 )
-def test_rates_of_noises_have_the_moments_of_their_messages(noise):
+def test_noise_rates_have_moments_of_messages(noise):
     part = np.full(200_000, 0.3)
     sent = np.sum(list(noise.messages(part, np.random.default_rng(2)).values()), axis=0)
     rates = 0.3 * noise.rates(400)
@@ -218,12 +218,12 @@ def mean_of(parts):
 
 
 @pytest.mark.parametrize("name", ["correlated_noise", "jump_counts"])
-def test_rates_of_counters_have_the_stated_mean(name):
+def test_counter_rates_have_stated_mean(name):
     protocol = calibrated("frequency", name)
     assert mean_of(protocol._parts) == pytest.approx(protocol.noise.messages, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["correlated_sum", "coarse_correlated_sum", "real_sum", "sparse_sum"])
-def test_rates_of_sums_have_the_stated_mean(name):
+def test_sum_rates_have_stated_mean(name):
     protocol = calibrated("summation", name)
     assert mean_of(protocol._noises) == pytest.approx(protocol.design.messages, rel=1e-9)

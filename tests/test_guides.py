@@ -53,7 +53,7 @@ def test_no_code_is_left_out():
     assert {"quickstart.md", "choosing.md", "guides/experiment.md"} <= {name_of(page) for page in WITH_CODE}
 
 
-def test_the_readme_prints_what_its_code_prints(capsys, monkeypatch):
+def test_readme_prints_output_of_its_code(capsys, monkeypatch):
     monkeypatch.delenv("COLUMNS")
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     code = text.split("```python\n")[1].split("```")[0]
@@ -65,7 +65,7 @@ def test_the_readme_prints_what_its_code_prints(capsys, monkeypatch):
     assert len(papers.sub("", text).split()) <= 805
 
 
-def test_the_library_is_shown_in_ten_lines():
+def test_quickstart_begins_with_ten_lines():
     first = RUN.search((ROOT / "docs/quickstart.md").read_text(encoding="utf-8"))
     assert len([line for line in first["code"].splitlines() if line.strip()]) <= 12  # imports included
 
@@ -73,7 +73,7 @@ def test_the_library_is_shown_in_ten_lines():
 # -- a baseline of one's own --------------------------------------------------------------------------------------
 
 
-def test_the_methods_that_baselines_adds_belong_to_the_class_of_the_readme(tmp_path):
+def test_baselines_page_extends_readmes_class(tmp_path):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     code = readme[readme.index("## Add your own baseline") :].split("```python\n")[1].split("```")[0]
     page = (ROOT / "docs/baselines.md").read_text(encoding="utf-8")
@@ -94,7 +94,7 @@ def test_the_methods_that_baselines_adds_belong_to_the_class_of_the_readme(tmp_p
 # -- data ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_code_of_the_data_page_gives_what_its_comments_say(tmp_path, monkeypatch):
+def test_data_page_comments_are_true(tmp_path, monkeypatch):
     def refused(*_: object, **__: object) -> None:
         raise OSError("the test has no network")
 
@@ -125,7 +125,7 @@ def saved_files(text: str) -> dict[str, str]:
     return dict(re.findall(r"Save this\s+as `([^`]+)`:\n\n```\w+\n(.*?)^```$", text, re.M | re.S))
 
 
-def test_the_example_of_the_folder_is_that_of_the_guide():
+def test_example_file_is_the_guides():
     files = saved_files((ROOT / "docs/guides/experiment.md").read_text(encoding="utf-8"))
     example = (ROOT / "config/own/visits.yaml.example").read_text(encoding="utf-8")
     assert files["config/own/visits.yaml"] == example
@@ -133,7 +133,7 @@ def test_the_example_of_the_folder_is_that_of_the_guide():
 
 @pytest.mark.pipeline
 @pytest.mark.whole_run
-def test_the_experiment_of_the_guide_runs_as_written(tmp_path, monkeypatch):
+def test_guides_experiment_runs_as_written(tmp_path, monkeypatch):
     page = ROOT / "docs/guides/experiment.md"
     text = page.read_text(encoding="utf-8")
     files = saved_files(text)

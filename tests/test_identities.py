@@ -18,7 +18,7 @@ YEAR = re.compile(r"\b((?:19|20)\d\d)\b(?!\.\d)|arXiv (\d\d)\d\d\.\d{4,5}")
 
 
 @pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
-def test_a_protocol_has_an_identity_that_agrees_with_its_class(kind, name):
+def test_identity_agrees_with_its_class(kind, name):
     identity, protocol = identity_of(kind, name), get(kind, name)
     assert identity is not None, f"Write the identity of {name} into src/shuffledp/identities.toml."
     line = LINES.get(protocol.trust, "dotted")
@@ -39,14 +39,15 @@ def test_every_identity_belongs_to_a_protocol():
 
 
 @pytest.mark.parametrize("kind", TASK_KINDS)
-def test_protocols_of_a_task_differ_in_color_or_marker_and_in_all_names(kind):
+def test_protocols_of_task_look_different(kind):
+    """They have different names, too."""
     looks = [(i.color, i.marker) for name in built_ins(kind) if (i := identity_of(kind, name))]
     assert len(set(looks)) == len(looks)
     names = [one for name in built_ins(kind) for one in {text.casefold() for text in names_of(kind, name)}]
     assert len(set(names)) == len(names)
 
 
-def test_colors_are_dark_on_white_and_far_apart_for_all_readers():
+def test_colors_are_dark_and_distinguishable():
     assert min(contrast(color) for color in colors().values()) >= 3
     for eyes in (np.eye(3).tolist(), PROTANOPIA, DEUTERANOPIA, TRITANOPIA):
         for one, other in combinations(colors().values(), 2):
@@ -54,10 +55,10 @@ def test_colors_are_dark_on_white_and_far_apart_for_all_readers():
 
 
 @pytest.mark.parametrize("text", ["pureDUMP", "puredump", "pure-dump", "pure_dump"])
-def test_a_protocol_is_known_by_its_names(text):
+def test_protocol_is_found_by_its_names(text):
     assert name_of("frequency", text) == "pure_dump"
     assert get("frequency", text) is get("frequency", "pure_dump")
 
 
-def test_an_unknown_name_stays_as_it_is():
+def test_unknown_name_stays_the_same():
     assert name_of("frequency", "no such") == "no such"

@@ -37,7 +37,7 @@ def test_the_rooms_with_a_door():
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_every_name_is_there_and_is_that_of_its_home(door):
+def test_every_name_is_its_homes_object(door):
     module = import_module(door)
     assert sorted(homes(door)) == module.__all__
     for name, (home, original) in homes(door).items():
@@ -49,7 +49,7 @@ def test_every_name_is_there_and_is_that_of_its_home(door):
     assert dir(module) == module.__all__
 
 
-def test_the_package_offers_its_main_names_and_packages_alone():
+def test_package_offers_only_main_names():
     assert dir(shuffledp) == shuffledp.__all__
     assert shuffledp.amplification is import_module("shuffledp.accountant").amplification
     for name in shuffledp.__all__:
@@ -58,7 +58,7 @@ def test_the_package_offers_its_main_names_and_packages_alone():
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_no_name_is_that_of_a_module_which_would_take_its_place(door):
+def test_no_name_hides_a_module(door):
     modules = {path.stem for path in PACKAGE.joinpath(*door.split(".")[1:]).glob("*.py")}
     assert not modules & set(homes(door))
 
@@ -67,7 +67,7 @@ TOPICS = [f"accounting.{path.parent.name}" for path in sorted(PACKAGE.glob("acco
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_a_topic_offers_its_public_names_alone(topic):
+def test_topic_offers_only_public_names(topic):
     module, public = import_module(f"shuffledp.{topic}"), import_module("shuffledp.accounting")
     assert dir(module)
     assert set(dir(module)) < set(public.__all__)
@@ -78,13 +78,13 @@ def test_a_topic_offers_its_public_names_alone(topic):
         _ = module.clone_dleta
 
 
-def test_topics_are_all_of_the_accounting_but_its_error():
+def test_topics_cover_the_accounting():
     public = import_module("shuffledp.accounting")
     offered_by_topics = {name for topic in TOPICS for name in dir(import_module(f"shuffledp.{topic}"))}
     assert set(public.__all__) - offered_by_topics == {"Infeasible"}
 
 
-def test_a_door_loads_nothing_until_a_name_is_used():
+def test_import_loads_nothing_before_first_use():
     ours = "sorted(m for m in sys.modules if m.startswith('shuffledp.accounting'))"
     printed = run(
         f"import sys, shuffledp.accounting as a\nprint({ours})\na.Infeasible\nprint({ours})\n"
@@ -97,7 +97,7 @@ def test_a_door_loads_nothing_until_a_name_is_used():
     ]
 
 
-def test_a_protocol_by_its_name_loads_no_other_protocol():
+def test_named_protocol_loads_no_other():
     printed = run(
         "import sys\nfrom shuffledp.protocols import get\nget('frequency', 'solh')\n"
         "print(sorted(m for m in sys.modules if m.startswith('shuffledp.protocols.frequency.') and '._' not in m))"
@@ -105,7 +105,7 @@ def test_a_protocol_by_its_name_loads_no_other_protocol():
     assert printed.strip() == "['shuffledp.protocols.frequency.solh']"
 
 
-def test_everything_at_once_and_a_module_behind_a_name():
+def test_star_import_and_submodule_import():
     run(
         "from shuffledp.accounting import *\nassert callable(clone_delta) and callable(hockey_stick)\n"
         "import shuffledp.accounting.segmented.plans\nfrom shuffledp.accounting import segmented_plan\n"
@@ -113,7 +113,7 @@ def test_everything_at_once_and_a_module_behind_a_name():
     )
 
 
-def test_an_unknown_name_is_an_attribute_error():
+def test_unknown_name_is_attribute_error():
     accounting = import_module("shuffledp.accounting")
     with pytest.raises(AttributeError, match="no attribute 'clone_dleta'"):
         _ = accounting.clone_dleta
@@ -127,7 +127,7 @@ FORMER = {
 
 
 @pytest.mark.parametrize(("old", "new"), [(old, new) for old, places in FORMER.items() for new in places])
-def test_a_former_name_works_and_names_its_new_place(old, new):
+def test_former_name_warns_of_new_place(old, new):
     former, current = import_module(old), import_module(new)
     assert not set(dir(former)) & set(dir(current))
     for name in dir(current):
@@ -159,7 +159,7 @@ def test_nothing_here_uses_a_former_name():
     assert not used
 
 
-def test_only_imports_for_type_checkers_are_offered():
+def test_only_type_checking_imports_are_offered():
     tree = ast.parse(
         "from a import b\nfrom typing import TYPE_CHECKING\n"
         "if TYPE_CHECKING:\n    from c import d as e\nelse:\n    from f import g\n"

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CFF = yaml.safe_load((ROOT / "CITATION.cff").read_text())
 
 
-def test_version_and_date_are_those_of_the_package_and_the_changelog():
+def test_version_and_date_agree():
     code = json.loads((ROOT / "codemeta.json").read_text())
     crate = {
         entity["@id"]: entity
@@ -25,7 +25,7 @@ def test_version_and_date_are_those_of_the_package_and_the_changelog():
     assert f"version = {{{version}}},\n  year = {{{date[:4]}}}" in (ROOT / "README.md").read_text()
 
 
-def test_the_graph_has_the_rules_of_the_workflow():
+def test_graph_has_rules_of_workflow():
     graph = (ROOT / "docs/images/rulegraph.svg").read_text()
     nodes = set(re.findall(r"class=\"node\">\s*<title>([a-z_]+)</title>", graph))
     files = [ROOT / "workflow/Snakefile", *(ROOT / "workflow").rglob("*.smk")]

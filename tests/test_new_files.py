@@ -84,7 +84,7 @@ def test_a_new_protocol_passes_its_tests(checkout):
     )
 
 
-def test_a_name_that_is_taken_or_invalid_is_refused(monkeypatch, tmp_path):
+def test_taken_or_invalid_name_is_refused(monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     names = {"title": "A", "citation": "B", "prefix": "XX"}
     with pytest.raises(ValueError, match=r"dump/claims\.yaml.*: exists already"):

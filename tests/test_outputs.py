@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["in.csv", "below/../in.csv", "link.csv", "hard.csv", None])
-def test_an_input_is_no_output_under_any_name(folder, name):
+def test_input_is_never_an_output(folder, name):
     path = Path(name) if name else folder / "in.csv"
     with pytest.raises(
         ValueError, match=f"^--out {path} is the file in.csv, which is read: give another one.$"
@@ -42,7 +42,7 @@ def test_two_outputs_are_two_files(folder, first, second):
     assert not list(Path("below").iterdir())
 
 
-def test_a_file_appears_whole_or_stays_as_it_was(folder, monkeypatch):
+def test_file_appears_whole_or_stays(folder, monkeypatch):
     Path("out.csv").write_text("before")
     Path("out.csv").chmod(0o600)
     Path("to_out.csv").symlink_to("out.csv")
@@ -67,7 +67,7 @@ def test_a_file_appears_whole_or_stays_as_it_was(folder, monkeypatch):
         ("fixed.csv", "fixed.csv cannot be written: .*fixed.csv is read-only"),
     ],
 )
-def test_what_cannot_be_written_is_refused_before_anything_is_computed(folder, monkeypatch, name, says):
+def test_unwritable_output_is_refused_early(folder, monkeypatch, name, says):
     os.mkfifo("pipe")
     Path("fixed.csv").touch()
     allowed = os.access
@@ -78,7 +78,7 @@ def test_what_cannot_be_written_is_refused_before_anything_is_computed(folder, m
         checked({"--out": Path(name)})
 
 
-def test_a_pipe_is_open_from_the_check_on(folder):
+def test_pipe_is_open_from_check(folder):
     """A reader of the pipe exists when the command begins; the reader does not end, and the command does not wait."""
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
@@ -92,7 +92,7 @@ def test_a_pipe_is_open_from_the_check_on(folder):
         checked({"--out": Path("/dev/full")})["--out"].write(b"rows")
 
 
-def test_standard_output_in_a_file_gets_one_after_the_other(folder, monkeypatch):
+def test_standard_output_in_file_is_appended(folder, monkeypatch):
     number = os.open("all.txt", os.O_RDWR | os.O_CREAT)
     monkeypatch.setattr(outputs, "_STANDARD", {number: "standard output"})
     with pytest.raises(ValueError, match=r"--out all\.txt is the target of standard output"):

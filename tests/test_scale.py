@@ -82,7 +82,7 @@ def alone() -> Iterator[Callable[..., tuple[str, int]]]:
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
-def test_a_billion_users_take_no_array_of_users(kind, name, alone):
+def test_billion_users_need_no_array(kind, name, alone):
     users = FEWER_USERS.get((kind, name), 10**9)
     accounting = "printed" if (kind, name) in PRINTED else ""
     outcome, memory = alone(kind, name, users, VALUES.get((kind, name), 10), accounting)
@@ -98,13 +98,13 @@ def test_a_billion_users_take_no_array_of_users(kind, name, alone):
     ],
     ids=lambda found: found[1] if isinstance(found, tuple) else "",
 )
-def test_what_is_drawn_together_is_held_some_at_a_time(case, most, alone):
+def test_large_draws_are_split(case, most, alone):
     outcome, memory = alone(*case)
     assert outcome == "done"
     assert memory < most << 20
 
 
-def test_users_of_a_sum_hold_what_their_counts_say():
+def test_users_of_sum_have_stated_counts():
     who = scale.participants(Summation(3), 10)
     assert who.counts.tolist() == [[3, 3, 2, 2]]
     assert who.truth.tolist() == [13.0]

@@ -55,7 +55,7 @@ SITE = Site(
         ),
     ],
 )
-def test_links_lead_to_pages_and_what_has_none_is_named(text, source, page, shown):
+def test_links_lead_to_pages(text, source, page, shown):
     assert relinked(text, source, page, SITE) == (shown, [])
 
 
@@ -67,12 +67,12 @@ def known(latex: str, display: str) -> str:
     return f"<math display='{display}'><mi>{latex}</mi></math>"
 
 
-def test_a_formula_with_an_unknown_command_stops_the_build():
+def test_unknown_formula_command_stops_build():
     with pytest.raises(FormulaError, match=r"\\nonsense, which is not known"):
         with_mathml('<span class="arithmatex">\\(\\nonsense\\)</span>', known)
 
 
-def test_a_formula_that_cannot_be_read_stops_the_build():
+def test_unreadable_formula_stops_build():
     def broken(latex: str, display: str) -> str:
         raise IndexError("no closing brace")
 
@@ -83,14 +83,14 @@ def test_a_formula_that_cannot_be_read_stops_the_build():
 # -- code ---------------------------------------------------------------------------------------------------------
 
 
-def test_code_that_fails_stops_the_build_and_names_page_and_line():
+def test_failing_code_names_page_and_line():
     with pytest.raises(ZeroDivisionError) as raised:
         with_output("A\n\n```python run\nx = 1\ny = 1 / 0\n```\n", "guide.md")
     last = raised.traceback[-1]
     assert (str(last.path).rpartition("/")[2], last.lineno + 1) == ("guide.md", 5)
 
 
-def test_output_that_is_markdown_replaces_its_block():
+def test_markdown_output_replaces_its_block():
     page = (
         "A\n\n```python run\nx = 2\n```\n\n```python run markdown\nprint(f'**{x}**', ROOT.is_dir())\n```\nB\n"
     )
@@ -133,7 +133,7 @@ def listed(nav: object) -> list[str]:
     return [page for part in parts for page in listed(part)]
 
 
-def test_a_measured_output_has_a_tool_and_a_page():
+def test_measured_output_has_tool_and_page():
     def named(*patterns: str) -> set[str]:
         texts = [path.read_text(encoding="utf-8") for pattern in patterns for path in ROOT.glob(pattern)]
         return {name for text in texts for name in re.findall(r"docs/measured/(\w+)\.md", text)}
@@ -142,7 +142,8 @@ def test_a_measured_output_has_a_tool_and_a_page():
     assert named("tools/*.py", "benchmarks/*.py") == named("docs/*.md", "ARTIFACT-APPENDIX.md") == measured
 
 
-def test_every_page_is_in_the_navigation_and_loads_nothing_from_elsewhere():
+def test_every_page_is_in_navigation():
+    """No page loads anything from elsewhere."""
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     pages = listed(config["nav"])
     own = {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}

@@ -102,13 +102,14 @@ def test_only_the_command_line_prints():
     assert not found, "use logging instead:\n" + found
 
 
-def test_importing_shuffledp_imports_the_public_names_lazily():
+def test_package_imports_its_names_lazily():
     outside = [node for node in modules()[""].body if not isinstance(node, ast.If)]
     found = [n.module for node in outside for n in ast.walk(node) if isinstance(n, ast.ImportFrom)]
     assert [name for name in found if name and name.startswith("shuffledp")] == ["shuffledp.lazy_api"]
 
 
-def test_the_architecture_page_shows_the_entries_of_the_package_and_no_more_than_20():
+def test_architecture_page_shows_package_entries():
+    """The package has at most 20 entries."""
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     block = re.search(r"^src/shuffledp/\n((?:    .*\n)+)", page, re.MULTILINE)
     assert block, "the page shows no tree of src/shuffledp/"
@@ -162,7 +163,8 @@ def python_files() -> list[Path]:
     ]
 
 
-def test_nothing_of_another_package_is_replaced_and_no_private_name_of_one_is_used():
+def test_other_packages_are_used_by_interface():
+    """Nothing of them is replaced, and no private name is used."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in python_files()}
     rules = [*ROOT.glob("workflow/rules/*.smk"), ROOT / "Snakefile", ROOT / "workflow/Snakefile"]
     found = [
@@ -176,7 +178,7 @@ def test_nothing_of_another_package_is_replaced_and_no_private_name_of_one_is_us
     assert not found, "\n".join(found)
 
 
-def test_a_replaced_and_a_private_name_are_found():
+def test_replaced_and_private_names_are_found():
     code = (
         "import snakemake.io as io, numpy as np\nfrom scipy import _lib\n"
         "io.x = 1\nnp._private\nnp.x = 2\nworkflow.a.b = 3"
@@ -204,7 +206,7 @@ def compared_texts(function: ast.FunctionDef) -> dict[str, set[str]]:
     return texts
 
 
-def test_a_choice_between_names_has_their_type():
+def test_choice_between_names_is_literal():
     """A type checker then refuses an unknown name, and a public function does so at run time."""
     open_choices = [
         f"{module}.{node.name}: declare {name} as the Literal of {', '.join(sorted(texts))} and the other names."

@@ -12,7 +12,8 @@ from shuffledp import storage
 from shuffledp.storage import IntegrityError, damaged, listed, publish, verified, write_atomically
 
 
-def test_a_published_bundle_is_verified_and_has_the_format_of_sha256sum(tmp_path):
+def test_published_bundle_is_verified(tmp_path):
+    """The list has the format of sha256sum."""
     publish(tmp_path / "b.sha256", {tmp_path / "b.txt": b"two", tmp_path / "sub/a.txt": b"one"})
     digests = [hashlib.sha256(c).hexdigest() for c in (b"two", b"one")]
     assert (tmp_path / "b.sha256").read_text() == f"# b\n{digests[0]}  b.txt\n{digests[1]}  sub/a.txt\n"
@@ -21,7 +22,7 @@ def test_a_published_bundle_is_verified_and_has_the_format_of_sha256sum(tmp_path
     assert damaged(tmp_path / "b.sha256") == []
 
 
-def test_a_writer_that_dies_midway_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+def test_dying_writer_leaves_the_old_file(tmp_path, monkeypatch):
     write_atomically(tmp_path / "a", b"old")
 
     def dies(handle):
@@ -34,7 +35,7 @@ def test_a_writer_that_dies_midway_leaves_the_old_file_and_nothing_else(tmp_path
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
 
 
-def test_a_full_disk_is_reported_with_the_file_that_found_no_room(tmp_path, monkeypatch):
+def test_full_disk_error_names_the_file(tmp_path, monkeypatch):
     """The system's error for a write names no file, unlike its error for opening one."""
 
     def full(descriptor):
@@ -46,7 +47,7 @@ def test_a_full_disk_is_reported_with_the_file_that_found_no_room(tmp_path, monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_bundle_whose_writer_dies_midway_has_no_checksum_and_is_not_read(tmp_path, monkeypatch):
+def test_bundle_of_dying_writer_is_unread(tmp_path, monkeypatch):
     files = {tmp_path / "a": b"1", tmp_path / "b": b"2"}
     publish(tmp_path / "x.sha256", files)
     original = storage.write_atomically
@@ -64,7 +65,7 @@ def test_a_bundle_whose_writer_dies_midway_has_no_checksum_and_is_not_read(tmp_p
         verified(tmp_path / "a", tmp_path / "x.sha256")
 
 
-def test_the_old_checksum_is_removed_before_the_first_file_changes(tmp_path, monkeypatch):
+def test_old_checksum_is_removed_first(tmp_path, monkeypatch):
     publish(tmp_path / "x.sha256", {tmp_path / "a": b"1"})
     present = []
     original = storage.write_atomically
@@ -80,7 +81,7 @@ def test_the_old_checksum_is_removed_before_the_first_file_changes(tmp_path, mon
     assert present == [False, False]
 
 
-def test_a_question_is_asked_before_anything_changes(tmp_path, monkeypatch):
+def test_check_precedes_any_change(tmp_path, monkeypatch):
     class NoMoreError(Exception):
         pass
 
@@ -103,7 +104,7 @@ def _write_often(path: Path, letter: bytes) -> None:
         write_atomically(path, letter * 100_000)
 
 
-def test_two_processes_that_write_at_once_never_leave_a_mixture(tmp_path):
+def test_simultaneous_writers_leave_no_mixture(tmp_path):
     path = tmp_path / "a"
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=_write_often, args=(path, letter)) for letter in (b"x", b"y")]
@@ -128,7 +129,7 @@ def test_two_processes_that_write_at_once_never_leave_a_mixture(tmp_path):
         *(b"0" * 64 + b"  " + n for n in (b"", b"../a", b"/a")),
     ],
 )
-def test_a_checksum_list_that_is_none_counts_as_damaged(tmp_path, garbage):
+def test_invalid_checksum_list_is_damaged(tmp_path, garbage):
     (tmp_path / "a").write_bytes(b"1")
     checksum = tmp_path / "x.sha256"
     checksum.write_bytes(b"# x\n" + garbage)
@@ -146,7 +147,7 @@ def test_a_checksum_list_that_is_none_counts_as_damaged(tmp_path, garbage):
         (lambda f: f.with_name("x.sha256").unlink(), "is missing"),
     ],
 )
-def test_verified_says_what_is_wrong_with_which_file(tmp_path, spoil, says):
+def test_verification_error_names_file_and_reason(tmp_path, spoil, says):
     path = tmp_path / "a"
     publish(tmp_path / "x.sha256", {path: b"1", tmp_path / "b": b"2"})
     spoil(path)
@@ -155,14 +156,14 @@ def test_verified_says_what_is_wrong_with_which_file(tmp_path, spoil, says):
     assert str(caught.value).startswith(str(path))
 
 
-def test_a_file_that_the_list_does_not_name_is_not_verified(tmp_path):
+def test_unlisted_file_is_not_verified(tmp_path):
     publish(tmp_path / "x.sha256", {tmp_path / "a": b"1"})
     (tmp_path / "b").write_bytes(b"1")
     with pytest.raises(IntegrityError, match="not in its checksum list"):
         verified(tmp_path / "b", tmp_path / "x.sha256")
 
 
-def test_bundles_that_were_exchanged_as_a_whole_are_noticed(tmp_path):
+def test_exchanged_bundles_are_noticed(tmp_path):
     """Two experiments have a method of the same name; all files and the list are exchanged."""
     for experiment in "ab":
         folder = tmp_path / "runs/paper" / experiment
@@ -179,13 +180,13 @@ def test_bundles_that_were_exchanged_as_a_whole_are_noticed(tmp_path):
             verified(checksum.with_name("m.json"), checksum)
 
 
-def test_a_list_that_does_not_say_what_it_is_for_counts_as_damaged(tmp_path):
+def test_list_without_title_is_damaged(tmp_path):
     publish(tmp_path / "x.sha256", {tmp_path / "a": b"1"})
     (tmp_path / "x.sha256").write_text((tmp_path / "x.sha256").read_text().partition("\n")[2])
     assert damaged(tmp_path / "x.sha256") == [tmp_path / "x.sha256"]
 
 
-def test_what_a_killed_process_left_is_removed_when_its_bundle_is_published_again(tmp_path):
+def test_publishing_removes_leftovers_of_killed_process(tmp_path):
     """A job that is killed between writing and renaming cannot remove its temporary file."""
     ended = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True

@@ -16,6 +16,6 @@ print(*sys.modules)
 """
 
 
-def test_slow_modules_are_imported_only_where_they_are_needed():
+def test_slow_modules_are_imported_when_needed():
     done = subprocess.run([sys.executable, "-c", START], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) & SLOW == set()

@@ -21,7 +21,7 @@ from shuffledp.tasks import (
 )
 
 
-def test_a_budget_has_one_eps_or_increasing_ones():
+def test_budget_has_increasing_eps():
     assert Budget(1, 0).levels == (1.0,)
     assert Budget((0.5, 1.0, 2.0), 1e-6).largest_eps == 2.0
     assert Budget(np.float64(0.5), np.float64(1e-6)) == Budget(0.5, 1e-6)
@@ -98,7 +98,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_a_metric_is_one_number_per_repeat(name):
+def test_metric_is_a_number_per_repeat(name):
     assert name in VALUES, f"Write the two values of {name} into VALUES of tests/test_tasks.py."
     estimate, truth = np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 3.0]])
     assert METRICS[name](estimate, truth).tolist() == VALUES[name]
@@ -110,7 +110,7 @@ def test_a_metric_is_one_number_per_repeat(name):
         METRICS[name](np.ones((2, 3)), np.ones((2, 1, 3)))
 
 
-def test_a_metric_without_an_expected_value_has_none_of_another(monkeypatch):
+def test_missing_expected_metric_is_an_error(monkeypatch):
     monkeypatch.setitem(METRICS, "largest", replace(METRICS["mse"], expected=None))
     with pytest.raises(ValueError, match="'largest' has no expected value"):
         expected_metric("largest", np.ones((1, 2)))
@@ -120,7 +120,7 @@ WITH_EXPECTATION = [name for name, metric in METRICS.items() if metric.expected 
 
 
 @pytest.mark.parametrize("name", WITH_EXPECTATION)
-def test_the_expected_value_of_a_metric_is_the_mean_of_normal_errors(name):
+def test_expected_metric_is_of_normal_errors(name):
     """The mean of 100,000 errors differs by more than 6 standard errors with probability 2e-9."""
     deviations, truth = np.array([0.5, 1.0, 3.0, 2.0]), np.array([[1.0, 4.0, 2.0, 3.0]])
     noise = np.random.default_rng(0).normal(0, deviations, (100_000, 4))
@@ -134,7 +134,7 @@ def test_the_expected_value_of_a_metric_is_the_mean_of_normal_errors(name):
 
 
 @pytest.mark.parametrize("task", TASKS.values())
-def test_every_metric_of_a_task_is_defined(task):
+def test_metrics_of_tasks_are_defined(task):
     missing = set(task.metrics) - set(METRICS) - {WORST_METRIC}
     assert not missing, f"Write a Metric for {', '.join(missing)} into METRICS of src/shuffledp/tasks.py."
 

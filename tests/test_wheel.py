@@ -93,7 +93,7 @@ def report(alone: Environment) -> dict:
     return json.loads(found.stdout)
 
 
-def test_the_wheel_has_every_file_of_the_package(wheel):
+def test_wheel_has_every_package_file(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if not name.endswith("/")}
     packed = {name for name in names if name.startswith("shuffledp/")}
     source = {
@@ -106,7 +106,7 @@ def test_the_wheel_has_every_file_of_the_package(wheel):
     assert "shuffledp/accounting/summation/designs.json" in packed
 
 
-def test_it_requires_three_packages_and_names_its_extras(wheel):
+def test_wheel_requires_three_packages(wheel):
     (name,) = (n for n in zipfile.ZipFile(wheel).namelist() if n.endswith(".dist-info/METADATA"))
     metadata = zipfile.ZipFile(wheel).read(name).decode()
     required = re.findall(r"^Requires-Dist: ([A-Za-z0-9._-]+)[^;\n]*$", metadata, re.M)
@@ -116,14 +116,15 @@ def test_it_requires_three_packages_and_names_its_extras(wheel):
     )
 
 
-def test_nothing_else_is_installed_and_the_checkout_is_not_used(alone, report):
+def test_only_requirements_are_installed(alone, report):
+    """The checkout is not used."""
     platform_only = {"colorama"}
     assert set(report["installed"]) - platform_only == {*BASE, "shuffledp"}
     assert report["place"].startswith(str(alone.folder))
 
 
 @pytest.mark.parametrize("when", ["by the accounting", "by protocols", "by their use", "by every module"])
-def test_nothing_but_numpy_and_scipy_is_loaded(report, when):
+def test_only_numpy_and_scipy_are_loaded(report, when):
     assert set(report[when]) == {"numpy", "scipy", "shuffledp"} | ({"click"} & set(report[when]))
     assert report["modules"] > 150
 
@@ -133,7 +134,7 @@ def test_the_examples_of_public_names_run(report):
     assert len(report["examples"]) > 50
 
 
-def test_a_noise_design_of_the_wheel_calibrates_a_protocol(report):
+def test_shipped_design_calibrates_a_protocol(report):
     assert report["design"]["designs"] >= 10
     assert 1 < report["design"]["bits"] < 100
 
@@ -198,7 +199,7 @@ def test_protocols_are_listed(alone):
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
-def test_a_command_that_needs_more_says_so_in_one_line(alone, arguments, extra):
+def test_missing_extra_is_one_line(alone, arguments, extra):
     said = alone.run("shuffledp", *arguments)
     assert (said.returncode, said.stdout) == (1, "")
     (line,) = said.stderr.splitlines()

@@ -85,7 +85,7 @@ def committed(folder: Path) -> str:
     return done.stdout.strip()
 
 
-def test_a_catalog_reads_the_workflow_with_snakemake_alone(project, tmp_path):
+def test_catalog_reads_workflow_with_snakemake_alone(project, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import pathlib, sys\n"
         "sys.path[:] = [p for p in sys.path if not pathlib.Path(p, 'shuffledp').is_dir()]\n"

@@ -31,9 +31,7 @@ def site(project: Project) -> dict[str, bytes]:
     return {path.relative_to(results).as_posix(): path.read_bytes() for path in paths}
 
 
-def test_what_a_picture_or_page_shows_is_a_reason_to_draw_and_to_compute_nothing(
-    tiny_run: Project, tmp_path: Path
-) -> None:
+def test_changed_texts_only_redraw(tiny_run: Project, tmp_path: Path) -> None:
     paper = tiny_run.folder / "config/experiments/tiny.yaml"
     text = paper.read_text()
     before = site(tiny_run)
@@ -59,7 +57,7 @@ def test_what_a_picture_or_page_shows_is_a_reason_to_draw_and_to_compute_nothing
     assert "Nothing to be done" in Project(moved).succeeds(*TINY)
 
 
-def test_a_change_of_the_configuration_reruns_what_depends_on_it(tiny_run: Project) -> None:
+def test_changed_configuration_reruns_dependent_jobs(tiny_run: Project) -> None:
     paper = tiny_run.folder / "config/experiments/tiny.yaml"
     text = paper.read_text()
     assert "eps: [0.01, 0.5]" in text
@@ -80,7 +78,7 @@ if "SHUFFLEDP_MAIN_PROCESS" in os.environ:
 """
 
 
-def test_jobs_find_the_digests_of_the_code(finished_tiny_run: Project) -> None:
+def test_jobs_find_code_digests(finished_tiny_run: Project) -> None:
     """Otherwise each job would parse the whole library, which takes longer than most of them."""
     known = json.loads((finished_tiny_run.folder / ".snakemake/shuffledp.code.json").read_text())
     keys = CodeKeys(finished_tiny_run.folder, finished_tiny_run.folder / ".snakemake/shuffledp.code.json")
@@ -88,7 +86,7 @@ def test_jobs_find_the_digests_of_the_code(finished_tiny_run: Project) -> None:
     assert keys._known == known
 
 
-def test_a_failed_method_leaves_the_results_of_the_others(
+def test_failed_method_keeps_other_results(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run names it and goes on, and the next run computes it again."""
@@ -120,7 +118,7 @@ if "SHUFFLEDP_MAIN_PROCESS" in os.environ and not Path("imported").exists():
 """
 
 
-def test_code_that_is_edited_while_a_run_is_at_work_is_not_published(tiny_run: Project) -> None:
+def test_edited_code_is_not_published(tiny_run: Project) -> None:
     """Not even if the edit is taken back, as the next run would take the results for those of the planned code."""
     plugin = tiny_run.folder / "mine/mine.py"
     plugin.parent.mkdir()
@@ -169,7 +167,7 @@ def test_what_repair_removed_is_rebuilt(tiny_run: Project) -> None:
     assert jobs <= set(jobs_listed(tiny_run.succeeds(*TINY, "--dry-run")))
 
 
-def test_adding_the_baseline_of_the_readme_runs_its_job_only_and_draws_it(tiny_run: Project) -> None:
+def test_readme_baseline_runs_and_draws_alone(tiny_run: Project) -> None:
     """The README has these steps; an edit of a plug-in reruns only its job."""
     before = tiny_run.tables()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -197,9 +195,7 @@ def test_adding_the_baseline_of_the_readme_runs_its_job_only_and_draws_it(tiny_r
     }
 
 
-def test_a_single_figure_on_one_core_is_drawn_alone_from_the_same_results(
-    finished_tiny_run: Project, project: Project
-) -> None:
+def test_single_figure_is_drawn_alone(finished_tiny_run: Project, project: Project) -> None:
     for target in ("tiny_fig1", "results/quick/figures/tiny/fig1_both.png"):
         planned = project.succeeds("--dry-run", *TINY, "--cores", "all", "--", target)
         assert "tiny_fig1" in planned and "draw_tiny" not in planned
@@ -213,7 +209,8 @@ def test_a_single_figure_on_one_core_is_drawn_alone_from_the_same_results(
     assert project.tables()
 
 
-def test_official_data_only_fails_with_advice_when_there_is_no_network(project: Project) -> None:
+def test_missing_network_fails_with_advice(project: Project) -> None:
+    """The configuration permits official data only."""
     done = project.run("tiny_fig1", "--config", "data={source: official}", *TINY)  # without the audit
     assert done.returncode != 0
     assert "data.source: auto" in done.stdout
@@ -230,7 +227,7 @@ def test_wrong_configuration_stops_before_any_job(project: Project) -> None:
     assert not (project.folder / "results").exists()
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(project: Project) -> None:
+def test_unwritable_folder_is_one_line(project: Project) -> None:
     (project.folder / "logs").touch()
     done = project.run("--dry-run")
     assert done.returncode != 0

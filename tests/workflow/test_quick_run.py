@@ -24,7 +24,8 @@ QUICK = ("--configfile", "config/quick.yaml")
 ONE_PAPER = (*QUICK, "--config", "papers=[random_population]")
 
 
-def test_quick_run_on_shipped_summaries_makes_every_figure_table_and_page(quick_run: QuickRun) -> None:
+def test_quick_run_makes_everything(quick_run: QuickRun) -> None:
+    """The run makes every figure, table and page from shipped summaries."""
     results = quick_run.results
     manifests = sorted(results.glob("figures/*/manifest.json"))
     assert manifests
@@ -40,7 +41,7 @@ def test_quick_run_on_shipped_summaries_makes_every_figure_table_and_page(quick_
     assert not list(quick_run.project.folder.rglob("*.tmp"))
 
 
-def test_second_run_started_at_once_is_refused_with_a_clear_line(quick_run: QuickRun) -> None:
+def test_simultaneous_run_is_refused(quick_run: QuickRun) -> None:
     assert quick_run.refused.returncode != 0
     assert "Another run is at work in this folder" in quick_run.refused.stdout
     assert "Traceback" not in quick_run.refused.stdout
@@ -50,7 +51,7 @@ def test_second_run_has_nothing_to_do(quick_run: QuickRun) -> None:
     assert "Nothing to be done" in quick_run.project.succeeds(*QUICK)
 
 
-def test_a_page_that_a_killed_job_did_not_write_is_made_by_the_next_run(quick_run: QuickRun) -> None:
+def test_missing_page_is_made_again(quick_run: QuickRun) -> None:
     page = quick_run.results / "pages/claims.html"
     aside = page.rename(page.with_suffix(".aside"))
     try:
@@ -60,9 +61,7 @@ def test_a_page_that_a_killed_job_did_not_write_is_made_by_the_next_run(quick_ru
     assert "pages" in planned and "Nothing to be done" not in planned
 
 
-def test_a_kill_and_a_restart_give_the_tables_of_an_undisturbed_run(
-    quick_run: QuickRun, project: Project
-) -> None:
+def test_killed_run_restarts_with_same_tables(quick_run: QuickRun, project: Project) -> None:
     """`make -C tools faults` has more moments and kinds of faults."""
     # The results alone, without figures and pages: they are what is compared.
     wanted = ("runs", *ONE_PAPER)
@@ -79,7 +78,7 @@ def test_a_kill_and_a_restart_give_the_tables_of_an_undisturbed_run(
 
 @pytest.mark.browser
 @requires_browser
-def test_site_of_a_run_shows_all_drawings_and_stays_offline(quick_run: QuickRun) -> None:
+def test_site_shows_drawings_and_stays_offline(quick_run: QuickRun) -> None:
     results = quick_run.results
     with open_page(results / "index.html") as opened:
         opened.scroll_through()
@@ -99,7 +98,7 @@ def test_site_of_a_run_shows_all_drawings_and_stays_offline(quick_run: QuickRun)
             assert not opened.errors
 
 
-def test_the_command_of_the_first_page_computes_its_table(quick_run: QuickRun) -> None:
+def test_command_of_first_page_computes_table(quick_run: QuickRun) -> None:
     page = (quick_run.results / "index.html").read_text(encoding="utf-8")
     command = re.search(r'<p class="command"><code>shuffledp ([^<]*)</code>', page)
     assert command is not None
@@ -117,9 +116,7 @@ def test_no_picture_is_empty(quick_run: QuickRun) -> None:
     assert [path.name for path in numbers if len(path.read_text().splitlines()) < 2] == []
 
 
-def test_figures_for_a_column_are_those_of_the_run(
-    quick_run: QuickRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_column_figures_are_of_the_run(quick_run: QuickRun, monkeypatch: pytest.MonkeyPatch) -> None:
     tool = script("tools/column_figures.py")
     monkeypatch.chdir(quick_run.project.folder)
     folder = Path("results/quick")

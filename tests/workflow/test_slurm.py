@@ -62,9 +62,7 @@ def project(finished_run: tuple[OnCluster, str], tmp_path: Path) -> OnCluster:
     return OnCluster(folder, finished.cluster)
 
 
-def test_results_of_a_run_on_the_cluster_are_those_of_a_local_one_to_the_byte(
-    finished_run: tuple[OnCluster, str], tmp_path: Path
-) -> None:
+def test_cluster_results_equal_local_ones(finished_run: tuple[OnCluster, str], tmp_path: Path) -> None:
     on_cluster, output = finished_run
     local = copy_of_project(tmp_path)
     local.succeeds(*TINY)
@@ -149,7 +147,8 @@ def new_jobs(cluster: Slurm, before: dict[str, str]) -> dict[str, str]:
     return {job: state for job, state in cluster.jobs().items() if job not in before}
 
 
-def test_a_job_that_fails_is_reported_and_interrupting_the_run_cancels_the_others(project: OnCluster) -> None:
+def test_failed_job_is_reported_on_cluster(project: OnCluster) -> None:
+    """An interrupted run cancels the other jobs."""
     cluster, before = project.cluster, project.cluster.jobs()
     mine = add_methods(project, {"stuck": "Stuck", "fails": "Fails"})
     with project.running(*TINY) as process:
@@ -171,7 +170,7 @@ def test_a_job_that_fails_is_reported_and_interrupting_the_run_cancels_the_other
     assert not [name for name in project.tables() if "stuck" in name or "fails" in name]
 
 
-def test_a_job_of_a_killed_run_goes_on_and_publishes_only_results_of_the_planned_code(
+def test_orphaned_job_publishes_only_planned_code(
     project: OnCluster,
 ) -> None:
     cluster, before = project.cluster, project.cluster.jobs()
@@ -196,7 +195,7 @@ def test_a_job_of_a_killed_run_goes_on_and_publishes_only_results_of_the_planned
     assert not [path for checksum in lists for path in damaged(checksum)]
 
 
-def test_nothing_is_left_running_when_the_cluster_is_stopped(tmp_path: Path) -> None:
+def test_stopped_cluster_leaves_nothing_running(tmp_path: Path) -> None:
     assert MISSING is None
     with pytest.raises(ZeroDivisionError), slurm(tmp_path) as cluster:
         cluster.ask("sbatch", "--output=/dev/null", "--wrap", "sleep 600")

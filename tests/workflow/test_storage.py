@@ -105,16 +105,12 @@ def folder_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return top / "store", output
 
 
-def test_a_run_that_keeps_its_files_in_another_folder_gives_the_same_bytes(
-    folder_run: tuple[Path, str], expected: dict[str, bytes]
-) -> None:
+def test_other_folder_gives_same_bytes(folder_run: tuple[Path, str], expected: dict[str, bytes]) -> None:
     store, _ = folder_run
     assert kept(store) == expected
 
 
-def test_a_run_that_keeps_its_files_in_s3_gives_the_same_bytes(
-    expected: dict[str, bytes], tmp_path: Path
-) -> None:
+def test_s3_gives_same_bytes(expected: dict[str, bytes], tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     with s3(tmp_path / "server.log") as address:
         there = ("--default-storage-provider", "s3", "--default-storage-prefix", f"s3://{BUCKET}/a/run")
@@ -129,7 +125,7 @@ def test_a_run_that_keeps_its_files_in_s3_gives_the_same_bytes(
 @pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
 @pytest.mark.skipif((lacking := what_is_missing()) is not None, reason=f"no Slurm: {lacking}")
 @pytest.mark.parametrize("provider", ["fs", "s3"])
-def test_jobs_of_slurm_with_a_storage_provider_give_the_same_bytes(
+def test_slurm_with_storage_gives_same_bytes(
     provider: str, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "project").mkdir()
@@ -150,9 +146,7 @@ def test_jobs_of_slurm_with_a_storage_provider_give_the_same_bytes(
 
 
 @pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
-def test_an_experiment_reads_data_of_s3_anew_when_they_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changed_s3_data_are_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = f"{{name: file, path: 's3://{BUCKET}/visits', column: color}}"
     (tmp_path / "project").mkdir()
     project = copy_of_project(tmp_path / "project")
@@ -181,7 +175,7 @@ def test_an_experiment_reads_data_of_s3_anew_when_they_change(
 
 @pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
 @pytest.mark.parametrize("rule", BY_RULE)
-def test_a_job_gives_the_same_bytes_in_a_folder_with_nothing_but_its_inputs(
+def test_inputs_alone_give_same_bytes(
     rule: str, folder_run: tuple[Path, str], expected: dict[str, bytes], tmp_path: Path
 ) -> None:
     store, _ = folder_run
