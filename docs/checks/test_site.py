@@ -84,7 +84,7 @@ def test_the_site_is_built():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_link_leads_to_a_place_that_exists(page):
+def test_every_link_leads_somewhere(page):
     dead = []
     for address in read(page).links | read(page).loads:
         parts = urlsplit(address)
@@ -129,7 +129,7 @@ def test_no_markup_is_left(page):
         assert re.findall(r"\$\$|\\frac|\\sum|&lt;math", prose) == []
 
 
-def test_every_public_name_has_a_place_in_the_reference():
+def test_reference_has_every_public_name():
     for group in groups():
         places = read(SITE / group.page.replace(".md", ".html")).places
         assert {f"{group.door}.{name}" for name in group.names} - places == set()
@@ -143,7 +143,8 @@ def test_formulas_are_mathml():
     assert all(count >= 3 for count in counts.values()), counts
 
 
-def test_the_font_for_formulas_is_the_same_each_time_and_has_a_name_of_its_own():
+def test_formula_font_is_reproducible():
+    """The font has a name of its own."""
     font = math_font()
     assert font == math_font() == (SITE / "assets/formulas.ttf").read_bytes()
     assert NAME.encode("utf-16-be") in font
@@ -161,7 +162,7 @@ def opens(test: Callable[..., None]) -> Callable[..., None]:
 @opens
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}")
 @pytest.mark.parametrize("name", OPENED)
-def test_a_page_is_made_of_files_alone_and_fits_the_window(name, size):
+def test_page_fits_the_window(name, size):
     with open_page(SITE / name, size) as opened:
         opened.scroll_through()
         assert opened.foreign_requests == []
@@ -173,7 +174,7 @@ def test_a_page_is_made_of_files_alone_and_fits_the_window(name, size):
 
 
 @opens
-def test_formulas_have_a_size_and_lowered_indices():
+def test_formulas_have_lowered_indices():
     with open_page(SITE / "theory/clones.html") as opened:
         boxes = opened.page.evaluate(
             "[...document.querySelectorAll('math')].map(m => m.getBoundingClientRect()).map(b => [b.width, b.height])"
@@ -192,7 +193,7 @@ def test_formulas_have_a_size_and_lowered_indices():
 @pytest.mark.parametrize(
     ("words", "expected"), [("clone_delta", "api/"), ("privacy blanket", "theory/blanket.html")]
 )
-def test_the_search_finds_pages_without_a_server(words, expected):
+def test_search_needs_no_server(words, expected):
     with open_page(SITE / "index.html") as opened:
         opened.page.locator("input.md-search__input").focus()
         opened.page.keyboard.type(words)

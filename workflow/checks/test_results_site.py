@@ -46,7 +46,7 @@ READ = {page.resolve(): Read(page.read_text(encoding="utf-8")) for page in PAGES
 
 
 @pytest.mark.parametrize("page", READ, ids=lambda page: page.name)
-def test_every_link_leads_somewhere_and_ids_are_unique(page: Path) -> None:
+def test_links_lead_somewhere(page: Path) -> None:
     """Follow every address of a page, to its anchor; ids must be unique."""
     read = READ[page]
     assert len(set(read.ids)) == len(read.ids)
@@ -62,7 +62,7 @@ def test_every_link_leads_somewhere_and_ids_are_unique(page: Path) -> None:
 
 @requires_browser
 @pytest.mark.parametrize("page", READ, ids=lambda page: page.name)
-def test_a_page_fits_three_widths_and_paper_and_asks_for_nothing_elsewhere(page: Path) -> None:
+def test_page_fits_widths_and_paper(page: Path) -> None:
     """Open a page at three widths and for print, and reach its content by keyboard."""
     for width in WIDTHS:
         with open_page(page, (width, 900)) as opened:
@@ -87,7 +87,7 @@ PRINTED = [
 
 @requires_browser
 @pytest.mark.parametrize("page", PRINTED, ids=lambda page: page.name)
-def test_a_page_of_a_paper_or_protocol_prints_on_six_sheets(page: Path) -> None:
+def test_page_prints_on_six_sheets(page: Path) -> None:
     """Print a page as PDF and count its sheets."""
     with open_page(page) as opened:
         pdf = opened.page.pdf(prefer_css_page_size=True)
