@@ -40,7 +40,7 @@ def test_errors_of_the_specification(protocol, k, expected):
         ("recursive_hadamard", 10, 0.01, {"blocks": 1}),
     ],
 )
-def test_sizes_are_those_of_the_released_code(protocol, k, eps_local, sizes):
+def test_sizes_are_of_released_code(protocol, k, eps_local, sizes):
     design = _design(protocol, 1_000, k, eps_local)
     assert {name: getattr(design, name) for name in sizes} == sizes
 

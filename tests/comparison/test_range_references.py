@@ -51,26 +51,26 @@ def test_crossovers_at_other_budgets(name, eps, crossovers):
 
 
 @pytest.mark.parametrize("eps", [0.2, 2.0])
-def test_trees_of_32_values_beside_the_histogram(eps):
+def test_trees_of_32_values(eps):
     """Specification: 1.18 to 1.25 times its error of prefixes for Laplace noise, 0.33 to 0.54 times for dummies."""
     assert 1.175 <= ratios("central_laplace", 32, eps)[0] <= 1.255
     assert 0.324 <= ratios("balls_into_bins", 32, eps)[0] <= 0.545
 
 
 @pytest.mark.parametrize(("k", "levels"), [(32, 1), (64, 2), (512, 2), (1_024, 3)])
-def test_levels_of_the_best_tree_of_laplace_noise(k, levels):
+def test_levels_of_best_laplace_tree(k, levels):
     assert len(calibrate_tree("central_laplace", "best", N, k, EPS, DELTA).fan_outs) == levels
 
 
 @pytest.mark.parametrize("k", [64, 256, 1_024])
-def test_levels_of_the_best_tree_of_dummies(k):
+def test_levels_of_best_dummy_tree(k):
     """Specification: about log2(k) - 2 levels, with small fan-outs at the leaves."""
     best = best_tree("balls_into_bins", N, k, EPS, DELTA).fan_outs
     assert abs(len(best) - (math.log2(k) - 2)) <= 1
     assert best[-1] == 2 <= best[0]
 
 
-def test_the_best_split_of_a_laplace_budget_gains_half_a_percent():
+def test_best_laplace_split_gains_little():
     errors = {
         share: Tree((16, 16), tuple(map(discrete_laplace_variance, (share / 2, (1 - share) / 2)))).cdf_mse
         for share in np.arange(0.4, 0.6, 0.001).round(3).tolist()
@@ -81,7 +81,7 @@ def test_the_best_split_of_a_laplace_budget_gains_half_a_percent():
 
 
 @pytest.mark.parametrize(("levels", "eps"), [(4, 0.25), (8, 0.125), (10, 0.1)])
-def test_many_levels_of_laplace_noise_have_a_joint_delta(levels, eps):
+def test_many_laplace_levels_share_delta(levels, eps):
     """Specification: e_1 of a count is above eps/(2 h) from 8 levels on; delta is a binomial sum over 2 h counts."""
     found = (
         CountTree.calibrate("central_laplace", N, (2,) * levels, EPS, DELTA).protocol.parameters()["eps"] / 2
@@ -94,7 +94,7 @@ def test_many_levels_of_laplace_noise_have_a_joint_delta(levels, eps):
 
 
 @pytest.mark.parametrize(("levels", "pairs"), [(1, 452), (2, 464), (4, 435)])
-def test_pairs_of_correlated_noise_hardly_grow_with_the_levels(levels, pairs):
+def test_correlated_pairs_hardly_grow_with_levels(levels, pairs):
     """Specification, per count; every level has the shape that is best for one level, so that few more are sent."""
     tree = CountTree.calibrate("correlated_noise", N, (2,) * levels if levels > 1 else (256,), EPS, DELTA)
     given = tree.protocol.parameters()
@@ -151,7 +151,7 @@ def test_sampling_outweighs_the_noise():
     assert added == pytest.approx([0.025, 0.012], abs=5e-4)
 
 
-def test_means_of_the_specification_beside_other_releases():
+def test_means_beside_other_releases():
     """n = 1e5, eps = 1, numbers in [0, 1]: half of the budget, and a histogram of 64 bins with correlated noise."""
     most = 2_000
     assert discrete_laplace_variance(0.5 / most) / (N * most) ** 2 == pytest.approx(8.0e-10, rel=1e-6)

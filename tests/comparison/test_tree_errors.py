@@ -35,7 +35,7 @@ def test_errors_of_the_specification(name, levels, estimate, expected):
     assert found == pytest.approx(expected, rel=2e-3)
 
 
-def test_split_users_have_the_noise_and_the_sampling_of_their_groups():
+def test_split_users_add_group_sampling():
     """The specification's 19,883 takes counts of different groups as independent."""
     found = error("central_laplace", domain_size=256, levels=2, estimate="split_users")
     u = np.arange(16) / 16
@@ -45,7 +45,7 @@ def test_split_users_have_the_noise_and_the_sampling_of_their_groups():
 
 
 @pytest.mark.parametrize("fan_outs", [(4, 4), (2, 2, 2)], ids=str)
-def test_sampling_of_groups_is_that_of_simulated_groups(fan_outs):
+def test_group_sampling_agrees_with_simulation(fan_outs):
     k, levels, runs, rng = int(np.prod(fan_outs)), len(fan_outs), 4_000, np.random.default_rng(3)
     users = 12 * k
     values, sizes = np.repeat(np.arange(k), 12), Tree(fan_outs, (1.0,) * levels).sizes
@@ -60,7 +60,7 @@ def test_sampling_of_groups_is_that_of_simulated_groups(fan_outs):
     assert squared.mean() == pytest.approx(expected, abs=5 * squared.std() / runs**0.5)
 
 
-def test_sums_and_wavelets_are_those_of_simulated_counts():
+def test_sums_and_wavelets_agree_with_simulation():
     tree, runs, rng = Tree((2, 2, 2), (3.0, 1.0, 5.0)), 40_000, np.random.default_rng(4)
     noise = [
         rng.normal(0, v**0.5, (runs, 8 // s)) for s, v in zip(tree.sizes[1:], tree.variances, strict=True)

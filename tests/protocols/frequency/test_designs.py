@@ -166,13 +166,13 @@ def test_reference_errors_of_shuffled_reports(name, k, options, eps_local, mse, 
 
 
 @pytest.mark.parametrize(("size", "mse"), [(1, 806.0), (2, 789.6)])
-def test_pairs_beat_randomized_response_for_many_values_and_few_users(size, mse):
+def test_pairs_beat_response_for_few_users(size, mse):
     """Specification: n = 1e4, k = 5,000, eps = 0.2 and delta = 1e-6."""
     assert subset_report(10**4, 5_000, 0.2, 1e-6, size=size).mse(10**4) * 1e8 == pytest.approx(mse, rel=1e-4)
 
 
 @pytest.mark.parametrize(("k", "size", "mse"), [(1_024, 7, 26.293), (22_000, 148, 27.271)])
-def test_errors_of_subsets_in_the_local_model(k, size, mse):
+def test_errors_of_local_subsets(k, size, mse):
     assert SubsetReport(k, size, 5.0).mse(1_000) * 1e6 == pytest.approx(mse, rel=3e-5)
 
 
