@@ -40,10 +40,10 @@ def checked_size(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
 class Population(ABC):
     """Law of, or bound on, N - 1, the number of other users who take part."""
 
+    #: Description in error messages.
     in_words: ClassVar[str] = (
         "the number of other users as a Population, such as Fixed(29999) for 30,000 users"
     )
-    """Description in error messages."""
 
     if TYPE_CHECKING:  # at run time a property here would become the default value of the fields below
 

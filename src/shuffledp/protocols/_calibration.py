@@ -34,13 +34,12 @@ def _keywords(function: Callable[..., Any]) -> dict[str, Parameter]:
 class Calibration(Claims):
     """Calibration, with what a request must fit; the second layer of `shuffledp.protocols.ProtocolBase`."""
 
+    #: Accountings that ``calibrate`` accepts, by default the keys of ``guarantees``; others are neither run nor drawn.
     accountings: ClassVar[tuple[str, ...]] = ("printed",)
-    """Accountings that ``calibrate`` accepts, by default the keys of ``guarantees``; others are neither run nor drawn.
-    """
+    #: Neighboring relations of the guarantee; a budget for another relation is infeasible.
     neighbours: ClassVar[tuple[Neighbours, ...]] = ("replace_one",)
-    """Neighboring relations of the guarantee; a budget for another relation is infeasible."""
+    #: True if a budget may have several privacy levels.
     multi_level: ClassVar[bool] = False
-    """True if a budget may have several privacy levels."""
 
     @classmethod
     def fit(cls, request: Request, *args: Any, **options: Any) -> Self:

@@ -40,26 +40,25 @@ class Claims(metaclass=ABCMeta):
     calibrated_under: str = field(default="", kw_only=True)
     calibrated_for: Task | None = field(default=None, kw_only=True, repr=False, compare=False)
 
+    #: Name, unique within its task; equal to the file's name for built-ins.
     name: ClassVar[str]
-    """Name, unique within its task; equal to the file's name for built-ins."""
     task_kind: ClassVar[TaskKind]
     trust: ClassVar[Trust]
+    #: Other users who must be honest, besides the trusted party, see `shuffledp.guarantees`.
     relies_on: ClassVar[Reliance] = "not stated"
-    """Other users who must be honest, besides the trusted party, see `shuffledp.guarantees`."""
+    #: Module whose description has the proof, for a protocol that was derived for this project.
     proof: ClassVar[str] = ""
-    """Module whose description has the proof, for a protocol that was derived for this project."""
+    #: Bound on the gain of fake users, see `shuffledp.guarantees`; not ``unknown`` with ``gain_per_fake``.
     poisoning: ClassVar[Enforced] = "unknown"
-    """Bound on the gain of fake users, see `shuffledp.guarantees`; not ``unknown`` with ``gain_per_fake``."""
+    #: Guarantee of the claim under each accounting, for all ``accountings`` or for none.
     guarantees: ClassVar[Mapping[str, Standing]] = {}
-    """Guarantee of the claim under each accounting, for all ``accountings`` or for none."""
+    #: Values of the profile in a composition: the excess of eps is about 2 divided by the squared number. More values
+    #: suit profiles of less than a millisecond.
     profile_points: ClassVar[int] = 80
-    """Values of the profile in a composition: the excess of eps is about 2 divided by the squared number. More values
-    suit profiles of less than a millisecond."""
+    #: True if the error is that of discrete Laplace noise, and the option ``share`` is the part of eps for other noise.
     laplace_error: ClassVar[bool] = False
-    """True if the error is that of discrete Laplace noise, and the option ``share`` is the part of eps for other noise.
-    """
+    #: Attributes that ``parameters`` returns, such as ``"plan.blankets"``; if empty, all numeric fields.
     reported: ClassVar[tuple[str, ...]] = ()
-    """Attributes that ``parameters`` returns, such as ``"plan.blankets"``; if empty, all numeric fields."""
 
     @abstractmethod
     def cost(self) -> Cost:

@@ -119,8 +119,8 @@ class CuratorNoise(ProtocolBase):
     neighbours = ("replace_one", "add_remove")
     guarantees = under(exact=EXACT)
     profile_points = 960
+    #: Name of the field.
     scale: ClassVar[str]
-    """Name of the field."""
 
     @classmethod
     @abstractmethod

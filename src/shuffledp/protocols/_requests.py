@@ -65,15 +65,15 @@ class PlannedUsers(ProtocolBase):
     population: Population | None = field(default=None, kw_only=True)
     treatment: str = field(default="", kw_only=True)
 
+    #: True if the number of users is announced and `refine` uses it, so that no number is planned.
     follows_announcement: ClassVar[bool] = False
-    """True if the number of users is announced and `refine` uses it, so that no number is planned."""
+    #: True if users send shares of one noise, so that no guarantee holds for fewer users than planned.
     noise_shares: ClassVar[bool] = False
-    """True if users send shares of one noise, so that no guarantee holds for fewer users than planned."""
+    #: Accountings under which delta is averaged; other accountings have a formula for one number of users.
     mixed_under: ClassVar[tuple[str, ...]] = ("exact",)
-    """Accountings under which delta is averaged; other accountings have a formula for one number of users."""
+    #: True if an average of delta over every number of users takes too long. Then delta includes the probability of
+    #: fewer users than planned, and a profile rounds the number of users down to one of a few numbers.
     few_numbers: ClassVar[bool] = False
-    """True if an average of delta over every number of users takes too long. Then delta includes the probability of
-    fewer users than planned, and a profile rounds the number of users down to one of a few numbers."""
 
     @property
     def guarantee(self) -> Guarantee:

@@ -47,8 +47,8 @@ class OneReport(ProtocolBase):
     # Closed forms are bounds on the reduction, and it is one for every local randomizer.
     guarantees = under(printed=UPPER, simplified=SIMPLIFIED, corrected=UPPER, exact=UPPER)
     relies_on: ClassVar[Reliance] = "others' reports"
+    #: Quantity that the best number of dummies minimizes, see `shuffledp.accounting.optimal_dummies`.
     objective: ClassVar[str] = "randomized_response"
-    """Quantity that the best number of dummies minimizes, see `shuffledp.accounting.optimal_dummies`."""
 
     def counted_on(self) -> str:
         """Name all other users, with their expected number."""

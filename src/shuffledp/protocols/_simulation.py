@@ -25,10 +25,10 @@ Expectation = Literal["variance", "squared_error", "absolute_error"]
 class Simulation(Calibration):
     """Local randomizer, shuffler and analyzer; the third layer of `shuffledp.protocols.ProtocolBase`."""
 
+    #: True if the aggregate is additive over chunks of users.
     streamable: ClassVar[bool] = True
-    """True if the aggregate is additive over chunks of users."""
+    #: True if the local randomizer also accepts real numbers between the values.
     real_inputs: ClassVar[bool] = False
-    """True if the local randomizer also accepts real numbers between the values."""
 
     @property
     def capacity(self) -> int | None:

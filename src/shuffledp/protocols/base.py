@@ -77,13 +77,13 @@ class ProtocolBase(Simulation):
         if cls.guarantees and not sets_accountings:
             cls.accountings = tuple(cls.guarantees)
 
+    #: Name in legends.
     label: ClassVar[str]
-    """Name in legends."""
+    #: Citation with theorem or equation number.
     source: ClassVar[str]
-    """Citation with theorem or equation number."""
     reduction: ClassVar[str] = "own"
+    #: Sentence with the reason why `client` raises an error.
     no_client: ClassVar[str] = "None is written for it."
-    """Sentence with the reason why `client` raises an error."""
 
     @property
     def remark(self) -> str:

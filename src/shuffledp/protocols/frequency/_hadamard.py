@@ -36,8 +36,8 @@ class HadamardReports(DesignReports):
     blocks: int
 
     reported = ("eps_local", "blocks", "order")
+    #: Largest number of blocks, as a part of the smallest power of two from k on.
     largest_share: ClassVar[float]
-    """Largest number of blocks, as a part of the smallest power of two from k on."""
 
     @property
     @abstractmethod

@@ -41,8 +41,8 @@ class SeparateLevels(FullReporting):
     calibration: Calibration
     plan: SeparatePlan
 
+    #: Weights of the estimates of the levels, see `shuffledp.accounting.sep_mm_plan`.
     weights: ClassVar[GroupWeights]
-    """Weights of the estimates of the levels, see `shuffledp.accounting.sep_mm_plan`."""
 
     multi_level = True
     follows_announcement = True

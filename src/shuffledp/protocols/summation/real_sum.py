@@ -28,8 +28,8 @@ class RealSum(CorrelatedNoiseSum):
     name = "real_sum"
     label = "correlated noise, rounded"
     source = "Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML), Theorem 1"
+    #: Number of sums that a change of one input affects, which share the budget.
     touched: ClassVar[int] = 1
-    """Number of sums that a change of one input affects, which share the budget."""
 
     @classmethod
     def fit(

@@ -47,8 +47,8 @@ class Source(ABC):
     note: str
     details: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
+    #: True if participants can be drawn; a substitute of another shape than the task's has only closed forms.
     drawable: ClassVar[bool] = True
-    """True if participants can be drawn; a substitute of another shape than the task's has only closed forms."""
 
     @abstractmethod
     def draw(self, n: int, rng: np.random.Generator) -> Held:
