@@ -23,10 +23,10 @@ from shuffledp.tasks import (
     Vectors,
 )
 
+#: Budget of every case: delta is below 1 / n for every measured n.
 BUDGET = Budget(1.0, 1e-10)
-"""Budget of every case: delta is below 1 / n for every measured n."""
+#: Protocols of bits, which have no k.
 BITS = frozenset(("frequency", f"multi_{name}") for name in ("exact", "expected", "union"))
-"""Protocols of bits, which have no k."""
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from itertools import combinations_with_replacement, permutations
 import numpy as np
 from numpy.typing import NDArray
 
+#: Law of a report for one input.
 Row = NDArray[np.float64]
-"""Law of a report for one input."""
+#: Table with a row for every input.
 Table = NDArray[np.float64]
-"""Table with a row for every input."""
+#: Probabilities by the sorted outputs of all users.
 Histogram = Counter[tuple[int, ...]]
-"""Probabilities by the sorted outputs of all users."""
 
 
 def responses(values: int, eps_local: float) -> Table:

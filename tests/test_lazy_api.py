@@ -120,10 +120,10 @@ def test_unknown_name_is_attribute_error():
     assert not hasattr(accounting, "door_of_another_house")
 
 
+#: Packages with the packages above them that now have some of their former names.
 FORMER = {
     "shuffledp.accounting": ("shuffledp.accountant", "shuffledp.protocols.calibrations", "shuffledp.designs"),
 }
-"""Packages with the packages above them that now have some of their former names."""
 
 
 @pytest.mark.parametrize(("old", "new"), [(old, new) for old, places in FORMER.items() for new in places])

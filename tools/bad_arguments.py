@@ -74,8 +74,8 @@ NUMBERS: tuple[Any, ...] = (
 )
 NO_NUMBERS: tuple[Any, ...] = ("no", None, True, False, [], [1, "a"], [[1.0, 2.0], [3.0]], {}, 1j, object)
 ARRAYS: tuple[Any, ...] = ([math.nan], [-1.0, 2.0], [math.inf, 2.0], [0.0, 1e308], [10**15, 2.0], ["no"])
+#: Beginning of the line about a call that takes too long.
 LONG = "longer than"
-"""Beginning of the line about a call that takes too long."""
 #: Words in annotations for several numbers, or for None.
 _SEVERAL = ("ArrayLike", "RealArray", "EpsArray", "NDArray", "Sequence", "tuple", "Slots", "Mapping")
 

@@ -17,13 +17,13 @@ from pydantic_core import CoreSchema
 from shuffledp.pipeline.config import grammar
 
 FOLDER = Path(__file__).resolve().parent.parent / "config/schema"
+#: Schemas by name; a file for ``--configfile`` is merged over config/config.yaml.
 FILES = {
     "experiments": grammar.PaperFile,
     "baselines": grammar.BaselineFile,
     "config": grammar.RunFile,
     "configfile": grammar.RunFile,
 }
-"""Schemas by name; a file for ``--configfile`` is merged over config/config.yaml."""
 
 
 class Schema(GenerateJsonSchema):

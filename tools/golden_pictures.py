@@ -21,8 +21,8 @@ from PIL import Image
 
 TEXTS = (".csv", ".md", ".rst", ".svg", ".tex")
 KINDS = (".html", ".png", *TEXTS)
+#: Folders whose tables `shuffledp export` compares.
 LEFT_OUT = ("runs", "logs")
-"""Folders whose tables `shuffledp export` compares."""
 
 
 class _Shown(HTMLParser):

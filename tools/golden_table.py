@@ -30,8 +30,8 @@ from golden.parts import PARTS  # noqa: E402
 from golden.values import Rows  # noqa: E402
 from shuffledp.pipeline.reference.comparator import report  # noqa: E402
 
+#: Environment in which NumPy and OpenBLAS compute as on a processor without AVX-512.
 WITHOUT_AVX512 = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR", "OPENBLAS_CORETYPE": "Haswell"}
-"""Environment in which NumPy and OpenBLAS compute as on a processor without AVX-512."""
 
 
 def computed(names: Sequence[str], workers: int) -> dict[str, Rows]:

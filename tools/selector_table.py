@@ -30,10 +30,10 @@ from shuffledp.pipeline.site.selector import (
 TABLE = Path(__file__).resolve().parents[1] / "src/shuffledp/pipeline/site/selector.csv"
 USERS = (10_000, 100_000, 1_000_000)
 BUDGETS = (0.5, 1.0, 2.0)
+#: Values, largest number, items or dimensions by task.
 SIZES = {"frequency": (10, 100, 1000), "summation": (1, 10, 100), "sets": (128,), "vectors": (10, 100)}
-"""Values, largest number, items or dimensions by task."""
+#: Numbers of releases beyond one.
 ROUNDS = (7, 30)
-"""Numbers of releases beyond one."""
 DELTA, SMALL_DELTA = 1e-6, 1e-9
 
 

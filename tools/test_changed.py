@@ -19,17 +19,17 @@ import grimp
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE, TESTS = ROOT / "src", ROOT / "tests"
+#: Largest number of test files.
 MOST = 12
-"""Largest number of test files."""
+#: Largest number of protocols that are looked up by name.
 MOST_NAMES = 4
-"""Largest number of protocols that are looked up by name."""
+#: Tests of rules that any change can break.
 GUARDS = (
     *("tests/test_completeness.py", "tests/test_identities.py"),
     *("tests/test_source_rules.py", "tests/test_documents.py"),
 )
-"""Tests of rules that any change can break."""
+#: Folders of tests that have a case per protocol or paper.
 BY_NAME = ("tests/protocols", "tests/golden", "tests/pipeline/audit")
-"""Folders of tests that have a case per protocol or paper."""
 
 
 def changed(base: str) -> list[str]:

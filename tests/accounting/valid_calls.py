@@ -18,6 +18,7 @@ from shuffledp.protocols import calibrations
 #: Packages whose public functions check their arguments.
 DOORS = (a, accountant, calibrations, designs)
 
+#: Public names without a valid call, with the reasons.
 SKIPPED = {
     "Answer": "a result",
     "CoarseCertificate": "a result",
@@ -45,7 +46,6 @@ SKIPPED = {
     "shipped_designs": "no arguments",
     "to_opendp": "needs a library that is no dependency",
 }
-"""Public names without a valid call, with the reasons."""
 
 
 def _laplace(y: Any) -> Any:

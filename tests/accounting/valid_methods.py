@@ -44,6 +44,7 @@ OF_CLASS: dict[str, dict[str, Any]] = {
     "NoiseDesign.moved": {"shape": 0.1, "scale": 0.1},
     "SubsetExponential.expected_sse": {"n": 100, "spread": 0.1, "truth": "empirical"},
 }
+#: Names of public methods without a valid call, with the reasons.
 SKIPPED_METHODS = {
     "as_dict": "no arguments",
     "loss_parts": "laws of losses, which compositions read",
@@ -56,7 +57,6 @@ SKIPPED_METHODS = {
     "to_frame": "no arguments",
     "to_opendp": "needs a library that is no dependency",
 }
-"""Names of public methods without a valid call, with the reasons."""
 
 
 def objects() -> dict[str, Any]:

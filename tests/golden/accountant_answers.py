@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "accounting"))
 from valid_calls import valid_calls
 from valid_methods import SKIPPED_METHODS, methods_of, objects, valid_methods
 
+#: Texts that replace an argument in turn; a function rejects unknown texts.
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "accounting": ("printed", "simplified", "corrected", "exact"),
     "atoms": ("halving", "star", "hub", "best"),
@@ -45,7 +46,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "view": ("analyzer", "sums", "shuffler"),
     "weights": ("equal", "optimal"),
 }
-"""Texts that replace an argument in turn; a function rejects unknown texts."""
+#: Functions called only once: each further call would take more than some hundredths of a second.
 SLOW = {
     "all_counts_delta",
     "allocation_noise",
@@ -78,9 +79,8 @@ SLOW = {
     "ClonesProfile.to_renyi",
     "ClonesProfile.to_pld",
 }
-"""Functions called only once: each further call would take more than some hundredths of a second."""
+#: Arguments that are not changed: several rounds take seconds.
 SLOW_ARGUMENTS = {("amplification", "rounds"), ("budget", "rounds"), ("smallest_batch", "rounds")}
-"""Arguments that are not changed: several rounds take seconds."""
 PROFILE_EPS = (0.1, 0.5, 2.0)
 
 

@@ -7,10 +7,10 @@ import dataclasses
 from golden.inside import claims_of, findings, stated, verdicts
 from golden.values import Row, Rows, answer, digest, row_of
 
+#: Claims whose searches take more than a quarter of a second.
 NOT_JUDGED = {"O-22", "SE-28", "SG-02", "SG-03", "SG-16", "SG-18", "SU-02", "SU-16"}
-"""Claims whose searches take more than a quarter of a second."""
+#: Witnesses that take more than a third of a second.
 NOT_COMPUTED = {"DUMP-N4", "DUMP-N8", "SEG-6.1", "SEG-N6.4.8", "SG-N7"}
-"""Witnesses that take more than a third of a second."""
 VERDICT = ("measured", "uncertainty", "verdict", "why", "overall", "difference")
 
 

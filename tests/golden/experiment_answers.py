@@ -13,6 +13,7 @@ from golden.inside import Job, canonical, cells, jobs, prepare_shipped, run
 from golden.values import Row, Rows, digest, row_of
 
 REPEATS = 2
+#: Methods whose cells are only listed in the table, with the reasons.
 NOT_RUN = {
     "allocation.batches.poisson": "takes a second; the table of the accountant has its function",
     "comparison.bits.coarse_correlated_sum": "searches a noise design for a minute",
@@ -35,7 +36,7 @@ NOT_RUN = {
     "shuffle_gaussian.sgd.central_replacement": "takes a second; the table of the accountant has its function",
     "summation.pages.sparse_sum_17": "searches for a second; the table of the protocol has such settings",
 }
-"""Methods whose cells are only listed in the table, with the reasons."""
+#: Methods whose first point takes about a second; studies are computed only at the last point, too.
 LAST_POINT = {
     "dump.ipums.private_coin",
     "dump.ipums.solh",
@@ -49,15 +50,14 @@ LAST_POINT = {
     "summation.hours.real_sum_20",
     "summation.sizes.correlated_sum",
 }
-"""Methods whose first point takes about a second; studies are computed only at the last point, too."""
 STUDY = "comparison"
+#: Columns of a cell, with nan for missing values.
 NUMBERS = (
     *("users_expected", "domain_size", "eps", "delta", "eps_local", "messages_per_user", "extra_messages"),
     *("bits_per_message", "bits_per_user", "shuffler_messages"),
 )
-"""Columns of a cell, with nan for missing values."""
+#: Columns that are equal in all cells of a method.
 METHOD = ("label", "protocol", "task", "reduction", "trust", "dataset", "data_source")
-"""Columns that are equal in all cells of a method."""
 
 
 def answers(paper: str, folder: Path) -> Rows:

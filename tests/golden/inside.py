@@ -24,8 +24,8 @@ from shuffledp.pipeline.datasets.source_errors import SourceError
 from shuffledp.pipeline.experiments import runner
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Name by which `prepare` calls the search for the published data.
 OBTAIN = "shuffledp.pipeline.datasets.preparation.obtain"
-"""Name by which `prepare` calls the search for the published data."""
 """Parts of a job that a grid point resolves."""
 Job = Mapping[str, Any]
 

@@ -59,6 +59,7 @@ def _papers_with(pattern: str) -> list[str]:
     return [paper for paper in EXPERIMENTS if any((folders / paper).glob(pattern))]
 
 
+#: Function that computes each part. Parts that need the pipeline import it when they are computed.
 PARTS: Mapping[str, Callable[[], Rows]] = {
     **{f"protocols/{k}.{name}": partial(_protocol, k, name) for k in TASK_KINDS for name in available(k)},
     **{f"accounting/{which}": partial(_accounting, which) for which in ("functions", "methods", "shipped")},
@@ -67,4 +68,3 @@ PARTS: Mapping[str, Callable[[], Rows]] = {
     **{f"claims/{paper}": partial(_claims, paper) for paper in _papers_with("claims.yaml")},
     **{f"errata/{paper}": partial(_errata, paper) for paper in _papers_with("errata.yaml")},
 }
-"""Function that computes each part. Parts that need the pipeline import it when they are computed."""

@@ -25,10 +25,10 @@ from shuffledp.tasks import (
 )
 
 REPEATS = 2
+#: Number of participants of simulations, also for large populations.
 USERS = 40
-"""Number of participants of simulations, also for large populations."""
+#: Largest number of messages in simulations message by message.
 MOST_MESSAGES = 20_000
-"""Largest number of messages in simulations message by message."""
 CLASS = ("label", "source", "trust", "accountings", "reduction", "streamable", "neighbours", "multi_level")
 COST = ("messages_per_user", "bits_per_message", "own_messages", "shuffler_messages")
 FLAGS = ("biased", "joint_law", "in_parts")

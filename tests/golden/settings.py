@@ -87,6 +87,7 @@ BY_KIND = {
     )
 }
 CROWD = Setting("crowd", Fixed(9_999_999), Frequency(16), Budget(1.0, 1e-6))
+#: Further settings for protocols that need many users, or shipped noise designs.
 OWN: Mapping[tuple[str, str], tuple[Setting, ...]] = {
     ("frequency", "public_coin"): (
         CROWD,
@@ -102,9 +103,9 @@ OWN: Mapping[tuple[str, str], tuple[Setting, ...]] = {
         Setting("shipped numbers", Fixed(99_999), Summation(10), Budget(1.0, 1e-6)),
     ),
 }
-"""Further settings for protocols that need many users, or shipped noise designs."""
+#: Protocols of two values; one setting keeps its larger domain, which must be rejected.
 BITS = ("multi_exact", "multi_expected", "multi_union")
-"""Protocols of two values; one setting keeps its larger domain, which must be rejected."""
+#: Values that replace an option in turn, of which some are rejected; the setting is otherwise the usual setting.
 OPTIONS: Mapping[str, tuple[Any, ...]] = {
     "dummies": (0, 7, -1),
     "stray_factor": (True,),
@@ -155,7 +156,7 @@ OPTIONS: Mapping[str, tuple[Any, ...]] = {
     "prime": (3, 6),
     "blocks": (1, 2, 3),
 }
-"""Values that replace an option in turn, of which some are rejected; the setting is otherwise the usual setting."""
+#: Options that interact.
 TOGETHER: Mapping[tuple[str, str], tuple[Mapping[str, Any], ...]] = {
     ("summation", "correlated_sum"): (
         {"atoms": "hub", "hubs": (2,)},
@@ -167,7 +168,7 @@ TOGETHER: Mapping[tuple[str, str], tuple[Mapping[str, Any], ...]] = {
     ("frequency", "flexible_mix_dump"): ({"rate": 0.1, "estimator": "observed"},),
     ("frequency", "multi_expected"): ({"order": "printed", "share_form": "printed"},),
 }
-"""Options that interact."""
+#: Cases that take a fifth of a second or longer, if the protocol has other cases with their accounting.
 LEFT_OUT: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("frequency", "flexible_mix_dump"): ("binomial; exact", "poisson; exact"),
     ("frequency", "flexible_pure_dump"): (
@@ -234,7 +235,7 @@ LEFT_OUT: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("frequency", "private_coin"): ("binomial; printed",),
     ("frequency", "fragmented_rappor"): ("strict; exact",),
 }
-"""Cases that take a fifth of a second or longer, if the protocol has other cases with their accounting."""
+#: Cases in which a profile is evaluated, for protocols with slow profiles; for all others, the cases without options.
 PROFILES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("frequency", "flexible_mix_dump"): ("usual; printed", "usual; exact"),
     ("frequency", "flexible_pure_dump"): ("usual; exact", "two values; corrected"),
@@ -250,10 +251,8 @@ PROFILES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("summation", "real_sum"): (),
     ("summation", "sparse_sum"): (),
 }
-"""Cases in which a profile is evaluated, for protocols with slow profiles; for all others, the cases without
-options."""
+#: Population of which only moments are known.
 BOUNDED = SubGaussian(mean=5_000.0, scale=30.0, convention="variance_proxy")
-"""Population of which only moments are known."""
 
 
 def _fitted(protocol: type[ProtocolBase], setting: Setting) -> Setting:

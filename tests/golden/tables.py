@@ -14,6 +14,7 @@ from shuffledp.pipeline.reference.tolerances import ANSWER, LAST_BITS, MARGIN, S
 
 FOLDER = Path(__file__).resolve().parent / "table"
 SEARCHED_NOISE = (SEARCHED, "noise that a search finds: its optimum is flat")
+#: Parts whose numbers move with the last bits of NumPy and SciPy on another processor: tolerance and reason.
 SENSITIVE = {
     "accounting/functions": (LAST_BITS, "certified deltas are small differences of sums"),
     "experiments/comparison": SEARCHED_NOISE,
@@ -30,11 +31,10 @@ SENSITIVE = {
     "protocols/summation.real_sum": SEARCHED_NOISE,
     "protocols/summation.sparse_sum": SEARCHED_NOISE,
 }
-"""Parts whose numbers move with the last bits of NumPy and SciPy on another processor: tolerance and reason."""
+#: Quantities that bound rounding errors, with their tolerance.
 ROUNDED = {"parameters.certified_margin": MARGIN}
-"""Quantities that bound rounding errors, with their tolerance."""
+#: Number of characters beyond which a text is under ``texts``.
 LONG = 60
-"""Number of characters beyond which a text is under ``texts``."""
 REFERENCE = "text:"
 
 

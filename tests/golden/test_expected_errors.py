@@ -11,10 +11,10 @@ from golden.experiment_answers import tiny_jobs
 from golden.inside import run
 from golden.parts import EXPERIMENTS
 
+#: Repeats of a cell; few where the data take long to draw.
 REPEATS, FEW = 20, {"segmented": 5}
-"""Repeats of a cell; few where the data take long to draw."""
+#: Probability of a false alarm in a cell on either side, for the metric that varies most: one squared normal error.
 RARE = 1e-8
-"""Probability of a false alarm in a cell on either side, for the metric that varies most: one squared normal error."""
 
 
 def compared(paper, folder):

@@ -14,15 +14,15 @@ import numpy as np
 
 Scalar = bool | int | float | str | None
 Value = Scalar | list[int] | list[float]
+#: Quantities of one case by name.
 Row = dict[str, Value]
-"""Quantities of one case by name."""
+#: Cases by name.
 Rows = dict[str, Row]
-"""Cases by name."""
 
+#: Length up to which arrays are stored completely.
 SHORT = 5
-"""Length up to which arrays are stored completely."""
+#: Length of a digest.
 DIGITS = 16
-"""Length of a digest."""
 
 
 def digest(content: bytes | str) -> str:

@@ -29,6 +29,7 @@ from shuffledp.userdata.sets import collect_sets
 
 # -- one's own files -------------------------------------------------------------------------------------------------
 
+#: Small text files; the Parquet files are created from tables.
 OWN: Mapping[str, bytes] = {
     "values.csv": b"id,color,minutes\n"
     + b"".join(
@@ -44,8 +45,8 @@ OWN: Mapping[str, bytes] = {
         for u, i in [(1, b"a"), (1, b"b"), (2, b"a"), (3, b"c"), (3, b"a"), (2, b"b"), (1, b"a")]
     ),
 }
-"""Small text files; the Parquet files are created from tables."""
 
+#: Columns of Parquet files, six rows each.
 COLUMNS: Mapping[str, Callable[[], pa.Array]] = {
     "texts": lambda: pa.array(["red", "green", None, "red", " blue ", ""]),
     "integers": lambda: pa.array([0, 1, 2, 5, -1, 10**12]),
@@ -72,7 +73,6 @@ COLUMNS: Mapping[str, Callable[[], pa.Array]] = {
     "half floats": lambda: pa.array(np.array([0, 1, 0.5, 1, 1, 0], np.float16)),
     "large texts": lambda: pa.array(["red", "green", None, "red", "blue", "red"], pa.large_string()),
 }
-"""Columns of Parquet files, six rows each."""
 
 SCRAPS: tuple[bytes, ...] = (
     *(

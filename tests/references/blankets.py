@@ -164,9 +164,9 @@ def _grr_budget_printed(n: int, domain_size: int, eps: float, delta: float) -> N
 
 # Any randomizer with finitely many outputs: the mean of the positive part of a sum, term by term.
 
+#: Outputs, each with its probability under one input, under the other input, and in the common part of all other
+#: reports.
 Rows = list[tuple[Number, Number, Number]]
-"""Outputs, each with its probability under one input, under the other input, and in the common part of all other
-reports."""
 
 
 def divergence(rows: Rows, users: int, eps: Number | float) -> Number:

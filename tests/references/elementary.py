@@ -55,6 +55,7 @@ def _variance(eps_local: float, objective: str) -> Number:
     return off(a.report_variance(eps_local, objective), true)
 
 
+#: Population and its law, by its size.
 LAWS = {
     "Fixed": lambda m: (Fixed(m), {m: mpf(1)}),
     "Binomial": lambda m: (Binomial(2 * m, 0.3), binomial(2 * m, 0.3)),
@@ -64,7 +65,6 @@ LAWS = {
         {m: mpf(0.25), m + 1: mpf(0.5), m + 2: mpf(0.25)},
     ),
 }
-"""Population and its law, by its size."""
 
 
 def _inverse_moments(law: str, others: int) -> Number:

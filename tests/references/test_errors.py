@@ -19,21 +19,21 @@ from shuffledp import accountant, accounting, designs
 from shuffledp.accounting import Infeasible
 from shuffledp.protocols import calibrations
 
+#: Packages whose public functions have references, or a reason for none.
 DOORS = (accounting, accountant, calibrations, designs)
-"""Packages whose public functions have references, or a reason for none."""
 FAMILIES = (blankets, clones, counts, curves, elementary, allocation)
 CLAIMS = {claim.name: claim for family in FAMILIES for claim in family.CLAIMS}
+#: Digits of the references: 50 of them are wanted; the others may cancel.
 DIGITS = 80
-"""Digits of the references: 50 of them are wanted; the others may cancel."""
+#: Largest change of an error by twice as many digits; slopes at roots and cut tails are less exact than sums.
 STABLE = 1e-25
-"""Largest change of an error by twice as many digits; slopes at roots and cut tails are less exact than sums."""
+#: Slowest functions; `make -C tools numerical-errors` evaluates all functions.
 SLOW = {
     *("one_sided_noise", "flexible_dummy_delta", "budget", "smallest_batch", "blanket_epsilon"),
     *("SubsetSelection", "mix_dummy_count", "flexible_dummies", "polya_mean_absolute"),
 }
-"""Slowest functions; `make -C tools numerical-errors` evaluates all functions."""
+#: Errors of all functions in all settings, as measured by this command.
 ERRORS = Path(__file__).with_name("errors.csv")
-"""Errors of all functions in all settings, as measured by this command."""
 
 
 def measured(claim, setting, digits=DIGITS):

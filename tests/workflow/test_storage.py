@@ -26,6 +26,7 @@ pytestmark = [
         bool(MISSING), reason=f"not installed: {', '.join(MISSING)} (make storage; apt-get install rsync)"
     ),
 ]
+#: One output of each kind of job of the tiny paper; the search for open questions reads no file.
 BY_RULE = {
     "dataset_adult": "data/prepared/adult.sha256",
     "experiment_tiny_adult": "results/quick/runs/tiny/adult/local.sha256",
@@ -35,7 +36,6 @@ BY_RULE = {
     "claims": "results/quick/claims/claims.sha256",
     "pages": "results/quick/site.sha256",
 }
-"""One output of each kind of job of the tiny paper; the search for open questions reads no file."""
 
 
 @dataclass(frozen=True)

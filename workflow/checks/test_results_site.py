@@ -19,8 +19,8 @@ from browser import one_browser as one_browser, open_page, requires_browser
 RESULTS = Path(os.environ["RESULTS"])
 PAGES = [RESULTS / "index.html", *sorted((RESULTS / "pages").rglob("*.html"))]
 WIDTHS = (1400, 800, 420)
+#: A4 lying, in CSS pixels, within the margins of a print.
 SHEET = (1031, 702)
-"""A4 lying, in CSS pixels, within the margins of a print."""
 MOST_SHEETS = 6
 
 
@@ -79,10 +79,10 @@ def test_page_fits_widths_and_paper(page: Path) -> None:
             assert opened.errors == [] and opened.foreign_requests == []
 
 
+#: Pages of a paper, a study or a protocol.
 PRINTED = [
     page for page in READ if page.parent.name == "protocols" or 'class="columns"' in page.read_text("utf-8")
 ]
-"""Pages of a paper, a study or a protocol."""
 
 
 @requires_browser

@@ -17,8 +17,8 @@ from shuffledp.pipeline.claims.verdict_rows import rows
 from shuffledp.pipeline.query import MissingResultsError
 
 Verdicts = dict[tuple[str, str], dict[str, str]]
+#: By experiment, the grid, and by method a constant or a function of accounting and point.
 Planted = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
-"""By experiment, the grid, and by method a constant or a function of accounting and point."""
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ from shuffledp.pipeline.site.caption_html import DETAILS
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ROOT / "src/shuffledp/pipeline/papers"
 TEMPLATES = sorted(FOLDERS.rglob("*.rst"))
+#: Most words of a caption before its details.
 MOST_WORDS = 60
-"""Most words of a caption before its details."""
 
 
 # -- questions -----------------------------------------------------------------------------------------------------

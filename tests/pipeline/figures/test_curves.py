@@ -18,8 +18,8 @@ from shuffledp.pipeline.figures.numerals import number_text, power, typeset
 from shuffledp.pipeline.figures.picture import Part, Picture
 from shuffledp.pipeline.figures.style import column_style, figure_style, rendered
 
+#: Least contrast of letters on white; a name in the color of its curve is large enough for three.
 LEAST_CONTRAST = 3.0
-"""Least contrast of letters on white; a name in the color of its curve is large enough for three."""
 
 
 def made(drawing, rows, labels, **more):

@@ -47,8 +47,8 @@ from shuffledp.sampling import FixedBits
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public, Summation, Users
 
 FALSE_ALARM = 1e-6
+#: Least expected number of messages in a cell of a chi-square test.
 FEWEST = 12
-"""Least expected number of messages in a cell of a chi-square test."""
 
 
 @dataclass(frozen=True)
