@@ -9,7 +9,6 @@ counts of the groups are added as node sums.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import Annotated, Literal, get_args
@@ -23,16 +22,19 @@ from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, FromTwo, che
 Estimate = Literal["least_squares", "node_sums", "wavelet", "split_users"]
 
 
-def even_fan_outs(domain_size: int, levels: int) -> tuple[int, ...]:
+def even_fan_outs(domain_size: int, levels: int | None) -> tuple[int, ...]:
     """Return fan-outs that are powers of two and differ by at most a factor of two, the larger ones first.
+
+    Without a number of levels, the tree is binary.
 
     Raises ValueError if the domain is no power of two, or has fewer bits than levels.
     """
     bits = domain_size.bit_length() - 1
     if domain_size != 2**bits:
         raise ValueError(f"domain_size must be a power of two, got {domain_size}.")
-    each, more = divmod(bits, check_count("levels", levels, 1, bits))
-    return tuple(2 ** (each + (level < more)) for level in range(levels))
+    number = bits if levels is None else check_count("levels", levels, 1, bits)
+    each, more = divmod(bits, number)
+    return tuple(2 ** (each + (level < more)) for level in range(number))
 
 
 def node_sums_mse(fan_outs: Sequence[int], variances: Sequence[float]) -> float:
@@ -68,7 +70,7 @@ def tree_error(
     eps: Eps,
     delta: Delta,
     *,
-    levels: FromOne,
+    levels: FromOne | None = None,
     estimate: Annotated[Estimate, one_of(get_args(Estimate))] = "least_squares",
 ) -> float:
     """Return the mean squared error of all prefixes of uniform values from a tree of equal fan-outs, in squared users.
@@ -85,8 +87,9 @@ def tree_error(
         Central budget of all levels together in nats, > 0, for replacement neighbors.
     delta : float
         In (0, 1).
-    levels : int
-        Number of levels, in [1, log2(k)]; the fan-outs are powers of two that differ by at most a factor of two.
+    levels : int, optional
+        Number of levels, in [1, log2(k)]; the fan-outs are powers of two that differ by at most a factor of two. By
+        default log2(k).
     estimate : str
         ``least_squares``, ``node_sums``, ``wavelet`` for a binary tree, or ``split_users``, see the module.
 
@@ -103,14 +106,15 @@ def tree_error(
     """
     fan_outs = even_fan_outs(domain_size, levels)
     if estimate == "split_users":
-        group = CountTree.calibrate(protocol, users // levels, (domain_size,), eps, delta)
-        noise = levels**2 * group.tree.variances[0]
-        return node_sums_mse(fan_outs, (noise,) * levels) + group_sampling_mse(fan_outs, users)
+        number = len(fan_outs)
+        group = CountTree.calibrate(protocol, users // number, (domain_size,), eps, delta)
+        noise = number**2 * group.tree.variances[0]
+        return node_sums_mse(fan_outs, (noise,) * number) + group_sampling_mse(fan_outs, users)
     tree = CountTree.calibrate(protocol, users, fan_outs, eps, delta).tree
     if estimate == "node_sums":
         return node_sums_mse(fan_outs, tree.variances)
     if estimate == "least_squares":
         return tree.cdf_mse
-    if math.prod(fan_outs) != 2**levels:
-        raise ValueError(f"levels must be {domain_size.bit_length() - 1} for wavelets, got {levels}.")
+    if max(fan_outs) > 2:
+        raise ValueError(f"levels must be left out for wavelets, got {levels}.")
     return wavelet_mse(tree)

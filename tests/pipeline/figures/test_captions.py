@@ -335,7 +335,7 @@ def drawn_like(where: Mapping[str, Any]) -> str:
     return how_drawn(both=both, simulated=True)
 
 
-PAPERS = papers_with_claims()
+PAPERS = [key for key in papers_with_claims() if key in shipped_settings("quick").papers]  # no studies
 
 
 def assert_has_a_finding(prose: str) -> None:
@@ -373,14 +373,15 @@ def test_captions_follow_any_numbers(settings, key):
         assert " ".join(one.split()).count(DRAWN_TWICE) == both, drawing.id
 
 
-def test_comparison_captions_have_a_finding(paper_settings):
+@pytest.mark.parametrize("key", ["comparison", "ranges"])
+def test_study_captions_have_a_finding(paper_settings, key):
     """These are figures with curves; the captions of other kinds use the pictures' numbers."""
-    for drawing in drawings_of(paper_settings.papers["comparison"]):
+    for drawing in drawings_of(paper_settings.papers[key]):
         if drawing.kind != "figure" or drawing.entry.get("kind") == "pareto":
             continue
         numbers = fabricated(drawing, drawing.id)
         called = {method: method.replace("_", " ").capitalize() for method in drawing.entry["methods"]}
-        path = FOLDERS / "comparison/captions" / drawing.entry["caption"]
+        path = FOLDERS / key / "captions" / drawing.entry["caption"]
         names = {"where": drawing.where, "facts": {}, "scale": "paper", "called": called, "controls": []}
         drawn = {"how_drawn": drawn_like(drawing.where), "trusting": lambda *_, all_=tuple(called): all_}
         assert_has_a_finding(render(path, {**names, **drawn, **numbers.questions()}))
