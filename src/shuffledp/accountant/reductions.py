@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shuffledp.accountant.batches import BatchSetting, crowd_in, eps_local_of, people_of, setting_of
+from shuffledp.accountant.batches import BatchSetting, eps_local_of, people_of
 from shuffledp.accountant.bounded_populations import bounded_delta, bounded_epsilon
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import (
@@ -490,22 +490,15 @@ class _Split(Exported):
 
 
 def one_round(
+    setting: BatchSetting,
     eps_local: float | None,
     users: int | None,
-    *,
-    randomizer: str | Randomizer,
-    domain_size: int | None,
-    subset_size: int | None,
     population: Population | None,
     colluding: float,
-    rounds: int = 1,
-    crowd: str | None = None,
 ) -> OneRound:
-    """Return one round of a shuffled batch; the parameters are as in :func:`amplification`."""
+    """Return one round of a shuffled batch; the other parameters are as in :func:`amplification`."""
     # At any delta: that of composed rounds is resolved down to the end of their curves.
-    setting = setting_of(
-        randomizer, domain_size, subset_size, LEAST_COMPOSED, rounds, crowd_in(crowd, population)
-    )
+    setting = replace(setting, delta=LEAST_COMPOSED)
     eps_local = eps_local_of(eps_local, setting)
     _, honest = people_of(users, population, colluding)
     return OneRound(setting, eps_local, honest)

@@ -149,15 +149,7 @@ def rounds_epsilon(
         check_count("users", batch.users, 1)
         setting = setting_of(randomizer, domain_size, subset_size, delta, 1)
         eps_local_of(batch.eps_local, setting)
-        single = one_round(
-            batch.eps_local,
-            batch.users,
-            randomizer=randomizer,
-            domain_size=domain_size,
-            subset_size=subset_size,
-            population=None,
-            colluding=colluding,
-        )
+        single = one_round(setting, batch.eps_local, batch.users, None, colluding)
         profiles.append(single.profile())
         reduction = single.reduction
         answer = amplification(

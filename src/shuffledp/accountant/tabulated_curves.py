@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accountant.answers import Tabular, plain
-from shuffledp.accountant.batches import checked_rounds
+from shuffledp.accountant.batches import checked_rounds, crowd_in, setting_of
 from shuffledp.accountant.reductions import LEAST_COMPOSED, one_round
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.exports import (
@@ -179,17 +179,10 @@ def curves(
     >>> round(found.mu, 4), [round(rate, 4) for _, rate in found.true_positive_rates]
     (0.0153, [0.0104, 0.0011])
     """
-    batch = one_round(
-        eps_local,
-        users,
-        randomizer=randomizer,
-        domain_size=domain_size,
-        subset_size=subset_size,
-        population=population,
-        colluding=colluding,
-        rounds=rounds,
-        crowd=crowd,
+    setting = setting_of(
+        randomizer, domain_size, subset_size, LEAST_COMPOSED, rounds, crowd_in(crowd, population)
     )
+    batch = one_round(setting, eps_local, users, population, colluding)
     rounds = checked_rounds(rounds)
     least = _LEAST_DELTA if rounds == 1 else LEAST_COMPOSED
     divergences: list[float] = []

@@ -265,36 +265,13 @@ def count_column(
     MissingExtra
         If the data need the extra ``data`` and it is not installed.
     """
-    if domain_size is not None and max_value is not None:
-        raise ValueError("Give domain_size for frequencies or max_value for a sum, not both.")
-    if values is not None and (domain_size is not None or max_value is not None):
-        raise ValueError("Give either values or domain_size or max_value, not several.")
-    if bins is not None and (values is not None or domain_size is not None or max_value is not None):
-        raise ValueError("Give either bins or values or domain_size or max_value, not several.")
-    if other and values is None:
-        raise ValueError("other needs values, the list of the public domain.")
-    if levels is not None and max_value is None:
-        raise ValueError("levels is for sums and needs max_value.")
-    if low and max_value is None:
-        raise ValueError("low is for sums and needs max_value.")
+    value_options = _ValueOptions(domain_size, values, other, bins, max_value, levels, low)
     if per_user == "sum" and user is not None and max_value is None:
         raise ValueError("The sum of a user's numbers needs max_value, to which it is clipped.")
     about = address(data) if is_file(data) else "the data"
     where = about if column is None else f"{about}, column {column!r}"
 
-    def new() -> Tally:
-        if max_value is not None:
-            return _Levels(low, max_value, steps_of(low, max_value, levels))
-        if bins is not None:
-            return ValueCounter(Bins.parse(bins))
-        return ValueCounter(
-            Listed.from_values(values, other)
-            if values is not None
-            else domain_of(domain_size, None, FoundDomain(where))
-        )
-
-    tally, faults, dropped, repeated = new(), Faults(), 0, None
-    numbers = max_value is not None or domain_size is not None or bins is not None
+    tally, faults, dropped, repeated = value_options.new_tally(where), Faults(), 0, None
     if not is_file(data):
         if user is not None:
             raise ValueError("user is for files.")
@@ -302,20 +279,67 @@ def count_column(
         if isinstance(tally, _Levels) and getattr(cells, "dtype", None) in (np.int64, np.float64):
             tally.add(np.asarray(cells), faults, column)
         else:
-            _take_rows(*factorized(cells, exact=not numbers), tally, faults, column)
+            _take_rows(*factorized(cells, exact=not value_options.has_numbers), tally, faults, column)
         repeated = repeated_column(data, column)
     else:
         columns = [str(column)] if user is None else [str(column), user]
         options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
-        with intact(Path(data)), DataTable(Path(data), columns, **options, numbers=numbers) as table:
+        with (
+            intact(Path(data)),
+            DataTable(Path(data), columns, **options, numbers=value_options.has_numbers) as table,
+        ):
             if user is None:
                 _judged(table, table.values, tally, faults)
                 repeated = table.repeated(columns)
             else:
-                dropped = _one_per_user(table, tally, new(), faults, per_user, key)
+                dropped = _one_per_user(table, tally, value_options.new_tally(where), faults, per_user, key)
     if not tally.users:
         raise ValueError(f"{where} has no row that can be counted{because(faults)}.")
     return replace(tally.make_counts(faults), dropped=dropped, repeated=repeated, other=other, bins=bins)
+
+
+@dataclass(frozen=True)
+class _ValueOptions:
+    """Values that are counted, as the arguments of `count_column` state them."""
+
+    domain_size: int | None
+    values: Sequence[Any] | None
+    other: bool
+    bins: str | None
+    max_value: float | None
+    levels: int | None
+    low: float
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for arguments that exclude each other."""
+        if self.domain_size is not None and self.max_value is not None:
+            raise ValueError("Give domain_size for frequencies or max_value for a sum, not both.")
+        sized = self.domain_size is not None or self.max_value is not None
+        if self.values is not None and sized:
+            raise ValueError("Give either values or domain_size or max_value, not several.")
+        if self.bins is not None and (self.values is not None or sized):
+            raise ValueError("Give either bins or values or domain_size or max_value, not several.")
+        if self.other and self.values is None:
+            raise ValueError("other needs values, the list of the public domain.")
+        if self.levels is not None and self.max_value is None:
+            raise ValueError("levels is for sums and needs max_value.")
+        if self.low and self.max_value is None:
+            raise ValueError("low is for sums and needs max_value.")
+
+    @property
+    def has_numbers(self) -> bool:
+        """True if cells are read as numbers."""
+        return self.max_value is not None or self.domain_size is not None or self.bins is not None
+
+    def new_tally(self, where: str) -> Tally:
+        """Return a tally without users; `where` names the column in messages."""
+        if self.max_value is not None:
+            return _Levels(self.low, self.max_value, steps_of(self.low, self.max_value, self.levels))
+        if self.bins is not None:
+            return ValueCounter(Bins.parse(self.bins))
+        if self.values is not None:
+            return ValueCounter(Listed.from_values(self.values, self.other))
+        return ValueCounter(domain_of(self.domain_size, None, FoundDomain(where)))
 
 
 def repeated_column(data: Any, column: str | None) -> str | None:

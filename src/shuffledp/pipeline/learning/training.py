@@ -11,6 +11,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -169,19 +170,11 @@ class _Run:
         labels = np.zeros(rows, np.int32)
         images[: len(chosen)] = self._data.train_images[chosen]
         labels[: len(chosen)] = self._data.train_labels[chosen]
-        parameters = _moved(
-            plan.network,
-            self._parameters,
-            images,
-            labels,
-            noise(plan, count, self.round),
-            len(chosen),
-            count / len(chosen),
-            plan.step(self.round) / count,
-            plan.clip,
-            self._data.mean,
-            self._data.spread,
+        batch = _Batch(
+            jnp.asarray(images), jnp.asarray(labels), len(chosen), self._data.mean, self._data.spread
         )
+        step = _Step(plan.step(self.round) / count, count / len(chosen), plan.clip)
+        parameters = _moved(plan.network, self._parameters, batch, noise(plan, count, self.round), step)
         self._parameters = np.asarray(parameters)
 
     def _evaluate(self, count: int) -> None:
@@ -205,23 +198,36 @@ def _capacity(plan: TrainingPlan, users: int, needed: int) -> int:
     return rows
 
 
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class _Batch:
+    """Images and labels, whose rows from `count` on are padding, with the moments of all images."""
+
+    images: jax.Array
+    labels: jax.Array
+    count: int
+    mean: float
+    spread: float
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class _Step:
+    """Length of a step along noise plus `weight` times the sum of the gradients, clipped to the norm `clip`."""
+
+    length: float
+    weight: float
+    clip: float
+
+
 @partial(jax.jit, static_argnames="network")
 def _moved(
-    network: Network,
-    parameters: jax.Array,
-    images: jax.Array,
-    labels: jax.Array,
-    noise: jax.Array,
-    count: int,
-    weight: float,
-    step: float,
-    clip: float,
-    mean: float,
-    spread: float,
+    network: Network, parameters: jax.Array, batch: _Batch, noise: jax.Array, step: _Step
 ) -> jax.Array:
-    """Return parameters after one step along noise plus `weight` times the clipped sum of the first `count` rows."""
-    total = clipped_sum(network, parameters, _standardized(images, mean, spread), labels, count, clip)
-    updated: jax.Array = parameters - step * (weight * total + noise)
+    """Return the parameters after one step."""
+    images = _standardized(batch.images, batch.mean, batch.spread)
+    total = clipped_sum(network, parameters, images, batch.labels, batch.count, step.clip)
+    updated: jax.Array = parameters - step.length * (step.weight * total + noise)
     return updated
 
 
