@@ -9,7 +9,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -161,17 +161,7 @@ def compare(
         )
         hint = "" if counts or options.values or options.bins else _places(kind, own_data)
         total = float(own_data.counts @ own_data.values) if own_data and kind == "summation" else 0.0
-        _show(
-            rows,
-            settled,
-            seconds,
-            chosen,
-            as_json=as_json,
-            rows_only=rows_only,
-            domain=domain,
-            hint=hint,
-            total=total,
-        )
+        _show(rows, settled, seconds, _Form(chosen, as_json, rows_only), _Data(domain, hint, total))
     with user_errors(OSError):  # after the table, which a file that cannot be written leaves as it is
         _write(rows, targets, f"{about}, {budget}")
     if problems:
@@ -405,25 +395,32 @@ def _write(rows: tuple[Compared, ...], targets: Mapping[str, Output], setting: s
         picture.write(draw_rows(rows, picture.path.suffix, setting=setting))
 
 
-def _show(
-    rows: tuple[Compared, ...],
-    options: Options,
-    seconds: float,
-    columns: list[str] | None,
-    *,
-    as_json: bool,
-    rows_only: bool,
-    domain: str,
-    hint: str,
-    total: float,
-) -> None:
+@dataclass(frozen=True)
+class _Form:
+    """What is printed: the columns of the table, or JSON, with or without a recommendation."""
+
+    columns: list[str] | None
+    as_json: bool
+    rows_only: bool
+
+
+@dataclass(frozen=True)
+class _Data:
+    """Options of `client` for the users and the domain, a line on its values, and the sum of the data."""
+
+    domain: str
+    hint: str
+    total: float
+
+
+def _show(rows: tuple[Compared, ...], options: Options, seconds: float, form: _Form, data: _Data) -> None:
     from dataclasses import asdict
 
     from shuffledp.comparison.recommendation import loosening, recommended, sentences, unfit
     from shuffledp.comparison.rows import table
 
-    best, loosen = None if rows_only else recommended(rows), None
-    if best is None and not rows_only:
+    best, loosen = None if form.rows_only else recommended(rows), None
+    if best is None and not form.rows_only:
         limits = {name: getattr(options, name) for name in options.given(*LIMITS)}
 
         def rows_of(changes: Mapping[str, float], names: list[str]) -> tuple[Compared, ...]:
@@ -431,21 +428,21 @@ def _show(
             return _rows(replace(options, **changed), seconds)[0]
 
         loosen = loosening(rows, limits, options.eps, rows_of)
-    if as_json:
+    if form.as_json:
         written: Any = [row.as_dict() for row in rows]
-        if not rows_only:
+        if not form.rows_only:
             best_dict = best and best.as_dict() | {"privacy": _claim(rows, best, options)}
             loosen_dict = loosen and asdict(loosen)
             written = {"recommendation": best_dict, "loosen": loosen_dict, "rows": written}
         click.echo(json.dumps(written, indent=2, allow_nan=False))
     else:
-        first = "" if rows_only else f"{sentences(best) if best else unfit(loosen)}\n\n"
-        if best and total and not options.users and not options.dropout:
-            share = best.conditions["half_width"].text(100 * best.half_width / abs(total))
+        first = "" if form.rows_only else f"{sentences(best) if best else unfit(loosen)}\n\n"
+        if best and data.total and not options.users and not options.dropout:
+            share = best.conditions["half_width"].text(100 * best.half_width / abs(data.total))
             first = f"{first[:-1]}The half-width is {share} % of the sum of the data.\n\n"
-        if best and (command := _client_command(best.protocol, options, domain)):
-            first = f"{first[:-1]}Next command:\n  {command}\n{hint}\n"
-        click.echo(first + table(rows, columns))
+        if best and (command := _client_command(best.protocol, options, data.domain)):
+            first = f"{first[:-1]}Next command:\n  {command}\n{data.hint}\n"
+        click.echo(first + table(rows, form.columns))
 
 
 def _claim(rows: tuple[Compared, ...], best: Recommendation, options: Options) -> dict[str, Any]:
