@@ -27,6 +27,8 @@ DOORS = {
 OFFERED = {name: behind(door, name) for name, door in DOORS.items()}
 FUNCTIONS = {name: value for name, value in OFFERED.items() if inspect.isfunction(inspect.unwrap(value))}
 
+#: Intervals of the annotations in `shuffledp.numerics.argument_ranges`.
+INTERVALS = {"Delta": "(0, 1)", "OpenUnit": "(0, 1)", "Unit": "[0, 1]", "Rate": "(0, 1]"}
 SOURCE = re.compile(
     r"theorem|lemma|corollary|proposition|definition|algorithm|equation|section|appendix|table [ivx\d]|"
     r"arxiv|et al\.|\(\d{4}\)|derived|source",
@@ -74,6 +76,21 @@ def test_public_functions_state_source_side_units():
             and not re.search(r"\([\w\s,*+-]*\) ndarray|shape", text),
         }
         wrong += [f"{name}: {what}" for what, is_missing in missing.items() if is_missing]
+    assert wrong == []
+
+
+def test_stated_intervals_are_those_of_annotations():
+    """A range is in the docstring for readers, and in the annotation for the check."""
+    wrong, compared = [], 0
+    for name, function in FUNCTIONS.items():
+        parameters = inspect.signature(function).parameters
+        entries = re.findall(r"^(\w+) : .*\n((?:    .*\n?)+)", sections(function).get("Parameters", ""), re.M)
+        for argument, text in entries:
+            interval = INTERVALS.get(str(parameters[argument].annotation).removesuffix(" | None"))
+            if interval and (stated := re.findall(r"[\[(]0, 1[\])]", text)):
+                compared += 1
+                wrong += [] if interval in stated else [f"{name}, {argument}: {stated}, not {interval}"]
+    assert compared > 70
     assert wrong == []
 
 
