@@ -41,7 +41,6 @@ _LIBRARY = (
     "pipeline/datasets",
     "pipeline/experiments",
     "pipeline/provenance.py",
-    "pipeline/resumable.py",
 )
 _DRAWING = (
     *(*_SHARED, "pipeline/figures", "pipeline/manifest.py", "pipeline/provenance.py"),
