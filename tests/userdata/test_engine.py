@@ -123,7 +123,7 @@ def test_published_data_have_pandas_counts(tmp_path, name):
 
 
 @pytest.mark.skipif(not MIRROR.is_dir(), reason="needs SHUFFLEDP_MIRROR")
-def test_lists_and_pairs_give_equal_sets(tmp_path):
+def test_published_lists_and_pairs_agree(tmp_path):
     users = msnbc()
     path = tmp_path / "msnbc.csv"
     path.write_text("pages\n" + "\n".join(users).replace(" ", ";") + "\n")

@@ -28,7 +28,7 @@ def uniform_counts(n, k):
     return counts
 
 
-def test_dump_error_theorems():
+def test_pure_dump_and_mix_dump_errors():
     """The theorem for pureDUMP is exact, and that for mixDUMP lacks a term."""
     n, k = 500_000, 500
     counts = uniform_counts(n, k)

@@ -95,7 +95,7 @@ def test_dummies_are_reports_of_zero():
 # -- closed forms --------------------------------------------------------------------------------------------------
 
 
-def test_checkin_error_includes_noise_and_sampling():
+def test_random_checkin_error_includes_sampling():
     protocol = calibrated("random_checkin", 0.05, 0.01)
     n = np.array([300, 600])
     inverse, inverse_square = inverse_filled(n, protocol.slots)
@@ -110,7 +110,7 @@ def test_checkin_error_includes_noise_and_sampling():
 # -- messages against the fast law ---------------------------------------------------------------------------------
 
 
-def test_checkin_without_shortcut_reads_chunks():
+def test_random_checkin_reads_users_in_chunks():
     raw, held = vectors(12)
     whole = held(2)
 
