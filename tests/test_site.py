@@ -56,6 +56,7 @@ SITE = Site(
     ],
 )
 def test_links_lead_to_pages(text, source, page, shown):
+    """A link to a file without a page becomes the path of the file."""
     assert relinked(text, source, page, SITE) == (shown, [])
 
 

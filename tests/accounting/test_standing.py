@@ -7,7 +7,7 @@ import pytest
 from shuffledp import guarantees
 
 
-def test_old_module_warns():
+def test_former_module_has_names_and_warns():
     with pytest.warns(DeprecationWarning, match=r"is now shuffledp\.guarantees: import Standing from there"):
         from shuffledp.accounting.standing import Standing
     assert Standing is guarantees.Standing

@@ -367,7 +367,7 @@ def test_a_bad_caption_stops_the_site(papers: dict[str, Folder], tmp_path: Path)
 
 
 @pytest.mark.parametrize("kind", ["changed", "missing"])
-def test_damaged_files_name_the_rebuild(papers: dict[str, Folder], tmp_path: Path, kind: str) -> None:
+def test_damaged_files_name_make_repair(papers: dict[str, Folder], tmp_path: Path, kind: str) -> None:
     for name in ("fig5.png", "fig5.pdf", "fig6.svg", "fig6.csv", "wide.tex", "fig5.rst"):
         path = papers["dump"].path / name
         content = path.read_bytes()

@@ -17,7 +17,7 @@ def test_search_delta_is_its_definition():
     assert search_delta(eps, n, rate) == pytest.approx(wanted, rel=1e-12)
 
 
-def test_fair_coins_are_the_most():
+def test_fair_coins_are_the_limit():
     assert bin_dummy_rate(148, 1.0, 1e-6) <= 0.5
     with pytest.raises(Infeasible, match="147 users are too few"):
         bin_dummy_rate(147, 1.0, 1e-6)

@@ -141,7 +141,7 @@ def test_simulations_agree_with_expectations(monkeypatch, project, method, truth
 
 
 @pytest.mark.parametrize("method", ["amplified", "random_checkin"])
-def test_stand_in_dimension_is_not_simulated(monkeypatch, project, method):
+def test_other_stand_in_dimension_is_unsimulated(monkeypatch, project, method):
     prepared(monkeypatch)
     _, real = frames(runner.run(job(project, method), prepared=project.root, root=project.root))
     prepared(monkeypatch, images=IMAGES[:, :2], source="stand_in", note="Not MNIST.")
