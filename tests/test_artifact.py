@@ -1,5 +1,6 @@
 """The appendix has every paper's main claim, and the commands that `make -C tools test-artifact` runs."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -27,3 +28,11 @@ def test_main_claim_is_measured(tool, paper):
     assert cells[0] == f"{main.id}: {main.statement}".replace("|", "\\|")
     assert f"{tool.RESULTS}/claims/{paper}/verdicts.csv " in cells[7]
     assert all(float(cell) > 0 for cell in cells[8:])
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_experiments_of_figures_are_measured(tool, paper):
+    rows = csv.DictReader(tool.EXPERIMENTS.read_text().splitlines())
+    measured = {row["experiment"] for row in rows if row["paper"] == paper and float(row["cpu_s"]) > 0}
+    figures = yaml.safe_load((ROOT / f"config/experiments/{paper}.yaml").read_text())["figures"].values()
+    assert {figure["experiment"] for figure in figures} <= measured

@@ -22,6 +22,7 @@ from shuffledp.pipeline.jobs import cost_of_job
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "ARTIFACT-APPENDIX.md"
 CLAIMS = ROOT / "docs/measured/claims.md"
+EXPERIMENTS = ROOT / "docs/measured/experiments.csv"
 #: Tolerance of main claims, which closed forms decide: the column `expected` of docs/reference.md.
 TOLERANCE = "relative 1e-07"
 RESULTS, OPTIONS = "results/quick", "--cores 1 --configfile config/quick.yaml"
@@ -112,6 +113,16 @@ def _cost(paper: str) -> tuple[float, float, float, float]:
     )
 
 
+def experiments() -> str:
+    """Return the CPU seconds of every experiment in a finished `make quick`, as CSV."""
+    lines = ["paper,experiment,cpu_s"]
+    for log in sorted((ROOT / "logs" / RESULTS).glob("*/*.log")):
+        paper, experiment = log.parent.name, log.stem
+        if (ROOT / RESULTS / "runs" / paper / experiment).is_dir():
+            lines.append(f"{paper},{experiment},{cost_of_job(log.read_text(encoding='utf-8'))[1]:.1f}")
+    return "\n".join(lines)
+
+
 def table() -> str:
     """Return the table of claims from a finished `make quick`."""
     head = "paper, claim|place|stated|printed bound|exact accounting|verdict|tolerance|command"
@@ -148,3 +159,4 @@ if __name__ == "__main__":
         print(f"Done: {used.ru_utime + used.ru_stime:.0f} CPU s; load of {os.cpu_count()} cores: {load}")
     else:
         CLAIMS.write_text(f"{table()}\n", encoding="utf-8")
+        EXPERIMENTS.write_text(f"{experiments()}\n", encoding="utf-8")

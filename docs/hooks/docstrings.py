@@ -13,7 +13,8 @@ from griffe import Docstring, Extension, Module, Object, Parameters
 sys.path.append(str(Path(__file__).parent))  # loaded by its path alone
 from markup import as_markdown
 
-from shuffledp.comparison import options as comparison_options
+from shuffledp.comparison.options import BatchOptions, Options
+from shuffledp.comparison.simulating_ranges import RangeOptions
 
 
 class MarkdownDocstrings(Extension):
@@ -23,15 +24,13 @@ class MarkdownDocstrings(Extension):
         """Rewrite the docstrings of a package and all its members."""
         self._rewrite(pkg)
         for function, options in (
-            ("comparing.compare", "Options"),
-            ("simulating.simulate", "BatchOptions"),
+            ("comparing.compare", Options),
+            ("simulating.simulate", BatchOptions),
+            ("simulating_ranges.simulate_ranges", RangeOptions),
         ):
-            fields = pkg[
-                f"comparison.options.{options}"
-            ].parameters  # of the decorator `with_arguments_of`
-            for name, parameter in signature(
-                getattr(comparison_options, options)
-            ).parameters.items():
+            place = f"{options.__module__}.{options.__qualname__}".removeprefix(f"{pkg.name}.")
+            fields = pkg[place].parameters  # of the decorator `with_arguments_of`
+            for name, parameter in signature(options).parameters.items():
                 fields[name].default = (
                     None if parameter.default is Parameter.empty else repr(parameter.default)
                 )

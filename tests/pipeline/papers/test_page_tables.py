@@ -13,12 +13,18 @@ def test_a_finding_links_to_its_figure(tmp_path):
     figure = {
         "title": "Error (accounting: both)",
         "drawing": "fig1",
+        "id": "fig1_both",
         "caption": "It\nfalls.\n\nMore.",
     }
-    index = tmp_path / "dump.json"
-    index.write_text(json.dumps({"figures": [figure]}))
-    assert page_tables.findings(index).endswith(
-        "| Fig. 1 | `dump_fig1` | [Error](gallery/dump.md#fig1) | It falls. |"
+    for name, text in {
+        "docs/gallery/dump.json": json.dumps({"figures": [figure]}),
+        "docs/measured/experiments.csv": "paper,experiment,cpu_s\ndump,users,1.36\n",
+        "config/experiments/dump.yaml": "figures: {fig1: {experiment: users}}\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert page_tables.findings(tmp_path, "dump").endswith(
+        "| Fig. 1 | `dump_fig1` | [Error](gallery/dump/fig1_both.png) | It falls. | 1.4 |"
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from shuffledp.pipeline.claims.errata_data import errata, reading_notes
+from shuffledp.pipeline.config.config_files import read_yaml
 
 #: Form of a column: a format specification, a function, or None for cells that are texts.
 Form = str | Callable[[float], str] | None
@@ -72,18 +73,28 @@ def _code(text: str) -> str:
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
-def findings(index: Path) -> str:
-    """Return the finding of every figure in a paper's index of the gallery as a Markdown table."""
-    figures = json.loads(index.read_text(encoding="utf-8"))["figures"]
+def findings(root: Path, paper: str) -> str:
+    """Return the finding of every figure of a paper in the gallery, with the cost of its experiment at small scale."""
+    figures = json.loads((root / f"docs/gallery/{paper}.json").read_text(encoding="utf-8"))["figures"]
+    drawn = read_yaml(root / f"config/experiments/{paper}.yaml")["figures"]
+    measured = pd.read_csv(root / "docs/measured/experiments.csv").set_index(["paper", "experiment"])["cpu_s"]
     rows = []
     for figure in figures:
         title = figure["title"].partition(" (accounting:")[0]
         finding = " ".join(figure["caption"].partition("\n\n")[0].split())
         number = re.match(r"fig(\d+[a-d]*)", figure["drawing"])
-        place = f"Fig. {number[1]}" if number else ""
-        target = f"`{index.stem}_{figure['drawing']}`"
-        rows.append([place, target, f"[{title}](gallery/{index.stem}.md#{figure['drawing']})", finding])
-    return markdown(["paper", "target of Snakemake", "figure", "finding at the papers' scale"], rows)
+        seconds = measured.get((paper, drawn[figure["drawing"]]["experiment"]))
+        rows.append(
+            [
+                f"Fig. {number[1]}" if number else "",
+                f"`{paper}_{figure['drawing']}`",
+                f"[{title}](gallery/{paper}/{figure['id']}.png)",
+                finding,
+                f"{seconds:.1f}" if seconds is not None else "",
+            ]
+        )
+    heads = ["paper", "target of Snakemake", "figure", "finding at the papers' scale", "CPU s, small scale"]
+    return markdown(heads, rows)
 
 
 def ratios(results: pd.DataFrame, method: str, other: str, accounting: str, *, of: str = "mean") -> pd.Series:
