@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from examples import with_output
+from examples import shown, with_output
 from formulas import FormulaError, with_mathml
 from links import Site, relinked
 from reference import groups, protocols_by_trust, public_names
@@ -31,6 +31,7 @@ SITE = Site(
         "notebooks/tour.ipynb": "notebooks/tour.md",
     },
     lambda path: path in {"config/config.yaml", "src/shuffledp", "docs/images/raw.svg"},
+    {"docs/gallery/dump/fig5_both.png": "gallery/dump.md#fig5"},
 )
 
 
@@ -43,6 +44,7 @@ SITE = Site(
         ("[x](../../CHANGELOG.md#u)", "docs/theory/index.md", "theory/index.md", "[x](../changelog.md#u)"),
         ("[x](docs/data.md)", "CHANGELOG.md", "changelog.md", "[x](data.md)"),
         ("![x](images/a.png)", "docs/index.md", "index.md", "![x](images/a.png)"),
+        ("[x](gallery/dump/fig5_both.png)", "docs/dump.md", "dump.md", "[x](gallery/dump.md#fig5)"),
         ("[x](tour.ipynb)", "notebooks/tour.ipynb", "notebooks/tour.md", "[x](tour.md)"),
         ("[the settings](../config/config.yaml)", "docs/a.md", "a.md", "the settings (`config/config.yaml`)"),
         ("[`config.yaml`](../config/config.yaml)", "docs/a.md", "a.md", "`config.yaml`"),
@@ -91,11 +93,44 @@ def test_failing_code_names_page_and_line():
     assert (str(last.path).rpartition("/")[2], last.lineno + 1) == ("guide.md", 5)
 
 
-def test_markdown_output_replaces_its_block():
-    page = (
-        "A\n\n```python run\nx = 2\n```\n\n```python run markdown\nprint(f'**{x}**', ROOT.is_dir())\n```\nB\n"
+PAGE = """A
+
+```python run
+x = 2
+```
+
+<!-- python run
+print(f"[{x}](data.md)", ROOT.is_dir(), "", sep="\\n")
+-->
+
+kept before
+
+<!-- end -->
+
+```python run
+print(x)
+```
+
+```text title="prints"
+3
+```
+B
+"""
+
+
+def test_kept_outputs_are_replaced():
+    written = with_output(PAGE, "guide.md")
+    assert written == PAGE.replace("kept before", "[2](data.md)\nTrue").replace("3\n", "2\n")
+    assert with_output(written, "guide.md") == written
+
+
+def test_readers_see_no_hidden_code():
+    assert shown(PAGE, "guide.md") == (
+        "A\n\n```python\nx = 2\n```\n\nkept before\n\n"
+        '```python\nprint(x)\n```\n\n```text title="prints"\n3\n```\nB\n'
     )
-    assert with_output(page, "guide.md") == "A\n\n```python\nx = 2\n```\n\n**2** True\nB\n"
+    with pytest.raises(ValueError, match="must be followed by <!-- end -->"):
+        shown(PAGE.replace("<!-- end -->", ""), "guide.md")
 
 
 # -- reference ----------------------------------------------------------------------------------------------------

@@ -1,15 +1,14 @@
-"""Hooks that mkdocs calls while it builds the site: generated pages, links, formulas and executed code."""
+"""Hooks that mkdocs calls while it builds the site: generated pages, links, formulas and hidden code."""
 
 from __future__ import annotations
 
+import json
 import logging
-import tempfile
-from contextlib import chdir
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from examples import with_output
+from examples import shown
 from formulas import with_mathml
 from gallery_pages import paper_page, papers
 from latex2mathml.converter import convert
@@ -17,7 +16,7 @@ from links import Site, relinked
 from math_font import math_font
 from mkdocs.structure.files import File
 from notebook_pages import NotebookPage, notebook_page
-from reference import group_page, groups
+from reference import group_page, groups, list_of_names
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -61,16 +60,27 @@ def site() -> Site:
         for p in (ROOT / "docs").rglob("*")
         if p.is_file() and p.suffix != ".py"
     }
-    made = {f"docs/gallery/{key}.md": f"gallery/{key}.md" for key in papers()}
-    shown = {source: page for page, source in SHOWN.items()}
+    made = {f"docs/gallery/{key}": f"gallery/{key}.md" for key in papers()}
+    elsewhere = {source: page for page, source in SHOWN.items()}
     drawn = {
         f"notebooks/{name}": f"notebooks/{name}"
         for page in notebook_pages().values()
         for name in page.pictures
     }
     return Site(
-        {**own, **made, **shown, **drawn, **STANDS_FOR}, lambda path: (ROOT / path).exists()
+        {**own, **made, **elsewhere, **drawn, **STANDS_FOR},
+        lambda path: (ROOT / path).exists(),
+        captioned_pictures(),
     )
+
+
+def captioned_pictures() -> dict[str, str]:
+    """Return the pictures of the gallery, each with the place of its caption."""
+    return {
+        f"docs/gallery/{index.stem}/{figure['id']}.png": f"gallery/{index.stem}.md#{figure['drawing']}"
+        for index in GALLERY.glob("*.json")
+        for figure in json.loads(index.read_text(encoding="utf-8"))["figures"]
+    }
 
 
 @cache
@@ -104,15 +114,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Replace links by links to pages of the site, run the code, and insert generated parts."""
+    """Replace links by links to pages of the site, and hide code."""
     uri = page.file.src_uri
     if page.file.generated_by and uri not in SHOWN:
         return markdown  # made for the site
+    markdown = shown(markdown, uri)
     markdown, dead = relinked(markdown, SHOWN.get(uri, f"docs/{uri}"), uri, site())
     for target in dead:
         log.warning("%s links to %s, which the repository does not have", uri, target)
-    with tempfile.TemporaryDirectory() as empty, chdir(empty):
-        return with_output(markdown, uri)
+    if uri == "api/index.md":  # lists pages that only the site has
+        markdown += f"\n{list_of_names(groups())}\n"
+    return markdown
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:

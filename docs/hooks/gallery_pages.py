@@ -125,9 +125,9 @@ def overview(titles: Mapping[str, str], gallery: Path) -> str:
             json.loads(index.read_text(encoding="utf-8"))["figures"] if index.exists() else []
         )
         first = (
-            f'<img class="thumbnail" src="{key}/{figures[0]["id"]}.png" alt="">'
+            f'<img class="thumbnail" width="180" src="{key}/{figures[0]["id"]}.png" alt="">'
             if figures
             else ""
         )
-        rows.append(f"| {first} | [{title}]({key}.md) | {len(figures)} |")
+        rows.append(f"| {first} | [{title}]({key}) | {len(figures)} |")
     return "| | paper | pictures |\n| --- | --- | ---: |\n" + "\n".join(rows) + "\n"

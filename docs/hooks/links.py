@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # Label (which may hold brackets of its own) and target; a target never has blanks.
 _LINK = re.compile(
@@ -30,10 +30,13 @@ class Site:
         Files of the repository that the site shows, by path from the top, with the address of the page or picture.
     exists : callable
         Whether the repository has a file or folder, by path from the top.
+    captioned : mapping of str to str
+        Pictures to which a link leads to a place on the site instead, with this place.
     """
 
     pages: Mapping[str, str]
     exists: Callable[[str], bool]
+    captioned: Mapping[str, str] = field(default_factory=dict)
 
 
 def relinked(text: str, source: str, page: str, site: Site) -> tuple[str, list[str]]:
@@ -63,6 +66,8 @@ def relinked(text: str, source: str, page: str, site: Site) -> tuple[str, list[s
             return match[0]
         path, mark, fragment = target.partition("#")
         file = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+        if file in site.captioned and not match["picture"]:
+            return f"[{match['label']}]({posixpath.relpath(site.captioned[file], posixpath.dirname(page) or '.')})"
         if file in site.pages:
             address = posixpath.relpath(site.pages[file], posixpath.dirname(page) or ".")
             return f"{match['picture']}[{match['label']}]({address}{mark}{fragment})"

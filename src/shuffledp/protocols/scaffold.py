@@ -63,7 +63,7 @@ class $name(ProtocolBase):
     def cost(self):
         return Cost(messages_per_user=1, bits_per_message=float((self.domain_size - 1).bit_length()))
 
-    def sample_aggregate(self, participants, rng):  # the same law as encode, whatever the number of users
+    def sample_aggregate(self, participants, rng):  # the law of encode, for any number of users
         k = self.domain_size
         chances = np.full((k, k), self.lie) + (1 - k * self.lie) * np.eye(k)
         return sum(rng.multinomial(participants.counts[:, v], chances[v]) for v in range(k))
@@ -309,9 +309,10 @@ class $name(ProtocolBase):
         bits = float(int(self.domain_size).bit_length())
         return Cost(messages_per_user=1, bits_per_message=bits, most_messages=1)
 
-    def sample_aggregate(self, participants, rng):  # the same law as encode, whatever the number of users
+    def sample_aggregate(self, participants, rng):  # the law of encode, for any number of users
         chances = probabilities(self.domain_size, self.eps_local)
-        return sum(rng.multinomial(participants.counts[:, v], row) for v, row in enumerate(chances))
+        counts = participants.counts
+        return sum(rng.multinomial(counts[:, v], row) for v, row in enumerate(chances))
 
     def expected_variance(self, participants):  # (R, k), given who takes part
         n = participants.public.n_users[:, None]
