@@ -25,8 +25,8 @@ from shuffledp.pipeline.experiments import runner
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Name by which `prepare` calls the search for the published data.
+#: Parts of a job that a grid point resolves.
 OBTAIN = "shuffledp.pipeline.datasets.preparation.obtain"
-"""Parts of a job that a grid point resolves."""
 Job = Mapping[str, Any]
 
 
