@@ -25,7 +25,6 @@ from shuffledp.pipeline.experiments import runner
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Name by which `prepare` calls the search for the published data.
-#: Parts of a job that a grid point resolves.
 OBTAIN = "shuffledp.pipeline.datasets.preparation.obtain"
 Job = Mapping[str, Any]
 
