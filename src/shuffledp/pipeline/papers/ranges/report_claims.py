@@ -1,4 +1,4 @@
-"""Published statements on reports by points and on trees of counts, judged by the results of the study."""
+"""Published statements on reports by points, judged by the results of the study."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import counts
 from shuffledp.pipeline.claims.outcomes import Verdict
 from shuffledp.pipeline.claims.stated_claims import catalogue
-from shuffledp.pipeline.formatters import finite, listed, number, series, span, times
-from shuffledp.pipeline.query import Array, compare, grade, least, mapped, share, total
+from shuffledp.pipeline.formatters import finite, series, span, times
+from shuffledp.pipeline.query import Array, grade, mapped, share
 
 claim = catalogue("ranges")
 
@@ -22,12 +21,6 @@ AGREES = 4
 MATCHES, NEARLY = 1.1, 2.0
 #: Ratio of errors from which an error is significantly worse.
 WORSE = 1.5
-#: Protocols of counts, in words.
-NAMES = {
-    "central_laplace": "a curator's Laplace noise",
-    "correlated_noise": "correlated noise",
-    "balls_into_bins": "balls into bins",
-}
 
 
 @claim(
@@ -97,75 +90,4 @@ def message_bits(case: Case) -> Verdict:
         grade(strict=bool(extra.max() <= 0), weak=bool(extra.max() <= 1)),
         f"for {series(bits['values'])} values, {series(extra)} more than the stated number; a space has more points "
         "than values, and one bit more is accepted in part",
-    )
-
-
-@claim("RA-11")
-def consistency(case: Case) -> Verdict:
-    """Compare least squares with sums of nodes of the same trees, for the curator."""
-    query = case.where(experiment="trees")
-    pairs = [
-        [query("expected", f"central_laplace_{tree}{end}") for end in ("", "_sums")]
-        for tree in ("two", "binary")
-    ]
-    points = total(compare(lower, upper) for lower, upper in pairs)
-    return Verdict(f"{times([sums / squares for squares, sums in pairs])} less error", points, counts(points))
-
-
-@claim("RA-12")
-def branching(case: Case) -> Verdict:
-    """Compare trees of two levels with binary trees, both with least squares, for the curator."""
-    two, binary = (
-        case("expected", f"central_laplace_{tree}", experiment="trees") for tree in ("two", "binary")
-    )
-    points = compare(two, binary)
-    return Verdict(f"{times(binary / two)} less error", points, counts(points))
-
-
-@claim("RA-13")
-def trees_over_histograms(case: Case) -> Verdict:
-    """Compare the best trees with histograms for prefixes, over the number of values."""
-    query, first, points = case.where(experiment="prefixes"), [], []
-    for name, words in NAMES.items():
-        tree, flat = (query("expected", f"{name}{end}") for end in ("_tree", ""))
-        points.append(compare(tree, flat))
-        lower = flat["values"].where(tree < flat)
-        first.append(
-            f"{words} from {number(lower.min())} values on" if lower.notnull().any() else f"{words} never"
-        )
-    found = total(points)
-    return Verdict(f"less error at {found}", found, f"{counts(found)}; {listed(first)}")
-
-
-@claim("RA-14")
-def wavelets(case: Case) -> Verdict:
-    """Judge whether wavelets have less error at the smallest eps, and trees at the largest, with visible counts."""
-    query = case.where(experiment="trees")
-    wavelet = query("expected", "balls_into_bins_wavelet")
-    tree = least(query("expected", f"balls_into_bins_{part}") for part in ("two", "binary"))
-    small, large = (compare(wavelet.sel(eps=eps), tree.sel(eps=eps)) for eps in _ends(wavelet))
-    parts = (small.every, large.none and not large.tied)
-    return Verdict(
-        f"{times(wavelet / tree)} the error of a tree",
-        grade(strict=all(parts), weak=any(parts)),
-        f"wavelets have less error at {small.pro} of {small.total} points with the smallest eps, and at {large.pro} of "
-        f"{large.total} with the largest, for counts that the analyzer sees",
-    )
-
-
-def _ends(values: Array) -> tuple[float, float]:
-    return float(values["eps"].min()), float(values["eps"].max())
-
-
-@claim("RA-15")
-def split_users(case: Case) -> Verdict:
-    """Compare one level from each user, with the whole budget, with all levels from every user."""
-    query = case.where(experiment="trees")
-    kinds = ("central_laplace", "balls_into_bins")
-    pairs = [[query("expected", f"{kind}_{part}") for part in ("split", "two")] for kind in kinds]
-    points = total(compare(lower, upper) for lower, upper in pairs)
-    return Verdict(
-        f"{times([split / both for split, both in pairs])} the error",
-        points,
-        f"{counts(points)}; the sampling of the users outweighs the noise after shuffling",
     )
