@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from shuffledp.comparison.count_trees import CountTree as CountTree
     from shuffledp.comparison.local_errors import local_report_error as local_report_error
     from shuffledp.comparison.prefix_errors import best_levels as best_levels, prefix_error as prefix_error
+    from shuffledp.comparison.prefix_trees import PrefixTree as PrefixTree
     from shuffledp.comparison.recommendation import (
         Comparison as Comparison,
         Recommendation as Recommendation,

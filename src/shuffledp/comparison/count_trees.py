@@ -93,7 +93,7 @@ class CountTree:
         if len(fan_outs) == 1:
             protocol = get("frequency", name).calibrate(Budget(eps, delta), Fixed(users - 1), task)
             return cls(tuple(fan_outs), protocol, protocol.guarantee, users)
-        releases = _calibrated(name, users, len(fan_outs), eps, delta)
+        releases = calibrated_levels(name, users, len(fan_outs), eps, delta)
         changes: dict[str, Any] = {"domain_size": task.domain_size, "calibrated_for": task}
         return cls(tuple(fan_outs), replace(releases.protocol, **changes), releases.guarantee, users)
 
@@ -138,7 +138,7 @@ class CountTree:
 
 
 @remember(256)
-def _calibrated(name: str, users: int, levels: int, eps: float, delta: float) -> Releases:
+def calibrated_levels(name: str, users: int, levels: int, eps: float, delta: float) -> Releases:
     """Return the protocol of several levels with the fewest nodes; its noise does not depend on their number."""
     options = SettingOptions(eps=eps, delta=delta, users=users, domain_size=_FEWEST, rounds=levels)
     where = setting_of(options)
