@@ -93,6 +93,10 @@ USERS_FILES = {
 }
 
 
+def keys_of(folder: Path, name: str) -> dict[str, str]:
+    return CodeKeys(folder, folder / "store.json").keys(name)
+
+
 @pytest.fixture
 def users_folder(tmp_path: Path) -> Path:
     for name, content in USERS_FILES.items():
@@ -103,10 +107,9 @@ def users_folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", USERS_FILES)
 def test_edited_user_file_changes_its_key(users_folder: Path, name: str) -> None:
-    keys = CodeKeys(users_folder, users_folder / "store.json")
-    before = keys.keys("mine/two_coins.py")
+    before = keys_of(users_folder, "mine/two_coins.py")
     (users_folder / name).write_text(USERS_FILES[name] + "\nmore = 1\n")
-    assert (keys.keys("mine/two_coins.py") == before) is ("unrelated" in name)
+    assert (keys_of(users_folder, "mine/two_coins.py") == before) is ("unrelated" in name)
 
 
 @pytest.mark.parametrize(
@@ -123,11 +126,10 @@ def test_edited_user_file_changes_its_key(users_folder: Path, name: str) -> None
 def test_keys_ignore_comments_and_layout(tmp_path: Path, old: str, new: str, same: bool) -> None:
     source = '"""Say."""\nx = 1  # one\ndef f():\n    return \'text\'\n'
     assert old in source
-    keys = CodeKeys(tmp_path, tmp_path / "store.json")
     (tmp_path / "a.py").write_text(source)
-    before = keys.keys("a.py")
+    before = keys_of(tmp_path, "a.py")
     (tmp_path / "a.py").write_text(source.replace(old, new))
-    assert (keys.keys("a.py") == before) is same
+    assert (keys_of(tmp_path, "a.py") == before) is same
 
 
 def test_changed_files_are_compared_with_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,11 +164,10 @@ def test_edited_package_changes_its_protocols_key(tmp_path: Path, monkeypatch: p
     monkeypatch.syspath_prepend(str(tmp_path))
     registry._installed.cache_clear()
     try:
-        keys = CodeKeys(tmp_path, tmp_path / "store.json")
-        before = keys.keys("frequency.odd")
+        before = keys_of(tmp_path, "frequency.odd")
         module.write_text("class Odd: ...  # a comment\n")
-        assert keys.keys("frequency.odd") == before
+        assert keys_of(tmp_path, "frequency.odd") == before
         table.write_text("2\n")
-        assert keys.keys("frequency.odd") != before
+        assert keys_of(tmp_path, "frequency.odd") != before
     finally:
         registry._installed.cache_clear()

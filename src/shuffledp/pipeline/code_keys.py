@@ -84,7 +84,7 @@ class ChangedCodeError(RuntimeError):
 
 
 class CodeKeys:
-    """Keys of the package's parts by name, and of protocols outside the library; files are read anew at every call.
+    """Keys of the package's parts by name, and of protocols outside the library; the files of a name are read once.
 
     The name of a user's class is its file, relative to the project's folder, and the name of a protocol of an installed
     package is ``<task>.<name>``.
@@ -100,10 +100,13 @@ class CodeKeys:
     def __init__(self, root: Path, store: Path = STORE) -> None:
         self._root, self._store = root, store
         self._known: dict[str, str] = json.loads(store.read_text()) if store.is_file() else {}
+        self._keys: dict[str, str] = {}
 
     def keys(self, *names: str) -> dict[str, str]:
         """Return the digest of each name in `PARTS`, of a user's file, or of an installed protocol."""
-        return {name: self._digest(_files_of(name, self._root)) for name in names}
+        for name in {*names} - {*self._keys}:
+            self._keys[name] = self._digest(_files_of(name, self._root))
+        return {name: self._keys[name] for name in names}
 
     def save(self) -> None:
         """Write the known digests, for the jobs and the next run."""
@@ -136,7 +139,7 @@ class PlannedCode:
 
     def __init__(self, planned: Mapping[str, str], root: Path) -> None:
         self._planned, self._root = planned, root.absolute()
-        self._keys = CodeKeys(self._root, STORE.absolute())
+        self._store = STORE.absolute()
         self._files = [file for key in planned for _, file in _files_of(key, self._root)]
         self._compared: list[tuple[int, int, int, int]] = []
 
@@ -146,7 +149,7 @@ class PlannedCode:
         state = [(about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino) for about in states]
         if state == self._compared:
             return
-        current = self._keys.keys(*self._planned)
+        current = CodeKeys(self._root, self._store).keys(*self._planned)
         changed = [name for name, digest in self._planned.items() if current[name] != digest]
         if changed:
             raise ChangedCodeError(
