@@ -111,3 +111,9 @@ def test_overlapping_blanket_is_a_mean():
     law = binomial_window(40, matched_rate(rate, eps_local), 1e-30)
     want = law.pmf @ [matched_delta(eps, int(m), rate, eps_local, both_rate=both) for m in law.support]
     assert_allclose(blanketed_delta(eps, 40, rate, eps_local, both_rate=both), want, rtol=1e-9)
+
+
+@pytest.mark.parametrize("prime", [7, 11, 13, 521, 1009])
+def test_independent_matches_have_one_sum(prime):
+    given = blanketed_delta(0.4, 400, 1 / prime, 2.0, both_rate=1 / prime**2)
+    assert given == blanketed_delta(0.4, 400, 1 / prime, 2.0)

@@ -141,7 +141,8 @@ def _checked_both(match_rate: float, both_rate: float | None) -> float | None:
     both = check_nonnegative("both_rate", both_rate)
     if not least <= both <= match_rate:
         raise ValueError(f"both_rate must be in [{least:g}, match_rate = {match_rate:g}], got {both_rate!r}.")
-    return None if both == match_rate**2 else both
+    # 1 / q**2 is often the neighbor of (1 / q)**2 in floating point.
+    return None if math.isclose(both, match_rate**2, rel_tol=1e-15) else both
 
 
 def mixed_matched_delta(
