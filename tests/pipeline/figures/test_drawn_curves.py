@@ -60,12 +60,12 @@ def test_curves_by_panel_level_and_order():
         }
     )
     found = {(s.curve, s.panel): s for s in strands(rows, "eps", "rate", None, None)}
-    assert found["a", 0.1].at() == {1.0: 10.0, 2.0: 20.0}
+    assert found["a", 0.1].numbers_by_position() == {1.0: 10.0, 2.0: 20.0}
     assert found["a", 0.1].x.tolist() == [1, 2]
     assert found["level", 0.5].level
-    assert found["all", None].at() == {3.0: 8.0}
+    assert found["all", None].numbers_by_position() == {3.0: 8.0}
     named = strands(rows.assign(eps=["u", "v", "v", None, "v"]), "eps", "rate", None, {"v": 0.0, "u": 1.0})
-    assert {(s.curve, s.panel): s for s in named}["a", 0.1].at() == {0.0: 10.0, 1.0: 20.0}
+    assert {(s.curve, s.panel): s for s in named}["a", 0.1].numbers_by_position() == {0.0: 10.0, 1.0: 20.0}
 
 
 def curve(*numbers):

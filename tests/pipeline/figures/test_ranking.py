@@ -101,7 +101,7 @@ def test_protocols_are_ranked_by_exact_error(drawn):
         set(first["accounting"]) == {"exact"} and (first["printed"].iloc[:2] > first["error"].iloc[:2]).all()
     )
     assert set(json.loads(first["parameters"].iloc[0]))
-    assert ranking.at(table, ranking.first_setting(table)).equals(first)
+    assert ranking.select_setting(table, ranking.first_setting(table)).equals(first)
 
 
 def test_infeasible_or_doubtful_has_no_rank():

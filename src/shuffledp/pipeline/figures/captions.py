@@ -453,7 +453,7 @@ def how_drawn(*, both: bool, simulated: bool, closed: bool = True) -> str:
     return " ".join(sentences)
 
 
-def said(text: str) -> str:
+def paper_number(text: str) -> str:
     """Return a number that this run does not compute, for example a number from the paper."""
     return text
 
@@ -496,7 +496,7 @@ def _environment() -> jinja2.Environment:
     names = ("number", "integer", "span", "rounded_down", "rounded_up", "times", "without_commas")
     environment.filters |= {name: getattr(formatters, name) for name in names}
     environment.filters["percent"] = _percent
-    environment.globals |= {"said": said, "changes": formatters.changes}
+    environment.globals |= {"paper_number": paper_number, "changes": formatters.changes}
     return environment
 
 

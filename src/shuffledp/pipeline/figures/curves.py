@@ -206,8 +206,10 @@ def ratios(what: Picture) -> list[Strand]:
 
 def _ratio(curve: str, panel: Any, above: Strand, below: Strand) -> Strand | None:
     """Return the ratios of two curves at their common points; None without a common point."""
-    at = above.at()
-    pairs = [(x, at[x] / y) for x, y in below.at().items() if x in at and y > 0 and at[x] > 0]
+    at = above.numbers_by_position()
+    pairs = [
+        (x, at[x] / y) for x, y in below.numbers_by_position().items() if x in at and y > 0 and at[x] > 0
+    ]
     if not pairs:
         return None
     x = np.array([place for place, _ in pairs if place is not None], float)

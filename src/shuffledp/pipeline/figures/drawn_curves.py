@@ -36,7 +36,7 @@ class Strand:
         """True if the curve does not depend on x."""
         return not len(self.x)
 
-    def at(self) -> dict[float | None, float]:
+    def numbers_by_position(self) -> dict[float | None, float]:
         """Return the numbers by position."""
         places: list[float | None] = [None] if self.level else self.x.tolist()
         return dict(zip(places, self.y.tolist(), strict=True))

@@ -36,7 +36,14 @@ from shuffledp.pipeline.figures.overall_jobs import (
 )
 from shuffledp.pipeline.figures.privacy_profiles import draw_profiles, facts_of_profiles, profiles
 from shuffledp.pipeline.figures.protocols_by_year import by_year, facts_of_years
-from shuffledp.pipeline.figures.ranking import ROBUST, SETTING, at, first_setting, ranking, records
+from shuffledp.pipeline.figures.ranking import (
+    ROBUST,
+    SETTING,
+    first_setting,
+    ranking,
+    records,
+    select_setting,
+)
 from shuffledp.pipeline.figures.rows import (
     ABSENT_SHARE,
     VERDICTS,
@@ -107,7 +114,7 @@ def _best_first(rows: pd.DataFrame, years: Mapping[str, int | str]) -> pd.DataFr
     """Return the proven rows of a task's first setting; of errors equal in six digits, the older comes first."""
     if rows.empty:
         return rows.assign(year=[])
-    proven = at(rows, first_setting(rows))
+    proven = select_setting(rows, first_setting(rows))
     proven = proven[proven["over_curator"].notna() & ~proven["guarantee"].isin(IN_DOUBT)]
     order = proven.assign(
         digits=[round_to_digits(error, "nearest", 6) for error in proven["error"]],

@@ -144,7 +144,9 @@ class Picture:
         for strand in leading(self.every):
             points = numbers.setdefault(self.name_of(strand.curve), {})
             part = self.part_of(strand.curve)
-            points |= {(part, strand.panel, x): y for x, y in strand.at().items() if np.isfinite(y)}
+            points |= {
+                (part, strand.panel, x): y for x, y in strand.numbers_by_position().items() if np.isfinite(y)
+            }
         return equal_curves(numbers, [name for name in self.labels if numbers.get(name)])
 
 

@@ -19,7 +19,13 @@ from shuffledp.pipeline.experiments.results import Bundle, read
 from shuffledp.pipeline.figures.drawing_jobs import RankedJob
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.palette import GRAY, Look, look_of, told_apart
-from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, records, with_identities
+from shuffledp.pipeline.figures.ranking import (
+    SETTING,
+    first_setting,
+    records,
+    select_setting,
+    with_identities,
+)
 from shuffledp.pipeline.figures.selected_rows import matching
 from shuffledp.pipeline.figures.style import SIZE
 from shuffledp.pipeline.figures.titles import setting_words
@@ -43,7 +49,7 @@ def profiles(jobs: Sequence[RankedJob], rows: pd.DataFrame) -> pd.DataFrame:
     if not tables:
         return pd.DataFrame(columns=_COLUMNS)
     rows_of_task = rows[rows["task"] == rows["task"].iloc[0]]
-    ranked = at(rows_of_task, first_setting(rows_of_task))
+    ranked = select_setting(rows_of_task, first_setting(rows_of_task))
     profile_rows = pd.concat(tables).drop_duplicates(["label", "at_eps"])
     placed = ranked[ranked["rank"].notna()].assign(place=lambda some: range(len(some)))
     key = ["users", "values", "eps", "delta", "label"]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from shuffledp.guarantees import OURS
 from shuffledp.pipeline.figures.names import TRUST
-from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, records
+from shuffledp.pipeline.figures.ranking import SETTING, first_setting, records, select_setting
 from shuffledp.pipeline.figures.titles import setting_words
 
 #: Factor that the running best error falls by at least.
@@ -26,7 +26,7 @@ def by_year(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) ->
     if rows.empty:
         return pd.DataFrame(columns=_COLUMNS)
     task = str(rows["task"].iloc[0])
-    published = at(rows[rows["task"] == task], first_setting(rows[rows["task"] == task]))
+    published = select_setting(rows[rows["task"] == task], first_setting(rows[rows["task"] == task]))
     published = published[published["rank"].notna() & (published["trust"] != TRUST["local"])]
     dated = published.assign(year=published["protocol"].map(years[task])).dropna(subset="year")
     order = dated.assign(place=[_place(year, dated["year"]) for year in dated["year"]])

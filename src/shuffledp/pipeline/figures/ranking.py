@@ -59,7 +59,7 @@ def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
     of_settings = rows.groupby(list(SETTING), sort=False, dropna=False)
     ranked = pd.concat([_ranked(group) for _, group in of_settings], ignore_index=True)
     first = {str(task): first_setting(group) for task, group in ranked.groupby("task", sort=False)}
-    tasks = sorted(first, key=lambda task: -len(at(ranked, first[task])))
+    tasks = sorted(first, key=lambda task: -len(select_setting(ranked, first[task])))
     behind = [not _is(row, first[str(row["task"])]) for row in records(ranked)]
     order = ranked.assign(place=ranked["task"].map(tasks.index), behind=behind)
     order = order.assign(trust=order["trust"].map(TRUST))
@@ -94,7 +94,7 @@ def first_setting(rows: pd.DataFrame) -> dict[str, Any]:
     return {name: best[name] for name in SETTING}
 
 
-def at(rows: pd.DataFrame, setting: Fields) -> pd.DataFrame:
+def select_setting(rows: pd.DataFrame, setting: Fields) -> pd.DataFrame:
     """Return the rows of one setting."""
     return rows[[_is(row, setting) for row in records(rows)]]
 

@@ -82,7 +82,7 @@ def _factor(strand: Strand | None, below: Strand) -> float:
     """Return the ratio of two curves at their last common x; nan without a common x."""
     if strand is None:
         return math.nan
-    numbers, other = strand.at(), below.at()
+    numbers, other = strand.numbers_by_position(), below.numbers_by_position()
     common = [x for x in numbers if x in other or None in other]
     return numbers[common[-1]] / other.get(common[-1], other.get(None, math.nan)) if common else math.nan
 
