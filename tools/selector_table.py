@@ -82,7 +82,8 @@ def compute_offers(setting: SelectorSetting) -> tuple[Offer, ...]:
             TRUST[row.trust],
             row.accounting,
             row.guarantee,
-            *(float(getattr(row, field)) for field in NUMBERS.values()),
+            *(getattr(row, field) for field in NUMBERS.values()),
+            "" if row.most_certain or row.most_messages is None else "~",
         )
         for row in rows
         if row.status == "ok" and not row.idle

@@ -16,11 +16,13 @@ from fabricated import (
     NOTES,
     PAPERS,
     PROTOCOLS,
+    RANKED,
     fabricate,
     publish_headlines,
 )
 from markupsafe import Markup
 
+from shuffledp.identities import identities
 from shuffledp.pipeline import site as pages
 from shuffledp.pipeline.site.build import link_remarks
 from shuffledp.pipeline.site.caption_html import to_html
@@ -92,7 +94,10 @@ def test_everything_has_exactly_one_page(site: Site) -> None:
         "index.html",
         *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata", "open_questions")),
         *(f"pages/{name}.html" for name in ("choose", "papers", "overall", "protocols")),
-        *(f"pages/protocols/{name}.html" for name in PROTOCOLS),
+        *(
+            f"pages/protocols/{name}.html"
+            for name in {*PROTOCOLS, *(key.split(".")[-1] for key in identities())}
+        ),
     }
 
 
@@ -113,11 +118,28 @@ def test_protocol_page_has_the_runs_results(papers: dict[str, Folder], tmp_path:
     first.publish()
     text = html(pages.render(tmp_path, PAPERS, PROTOCOLS), "protocols/pure_dump")
     assert "<h1>pureDUMP</h1>" in text and "also as curator" not in text
-    assert text.count('<th scope="row">histogram</th>') == 3
+    assert text.count(">histogram</th>") == 1 and text.count('<td class="number">100,000</td>') == 4
     assert "too few users" in text and "{&#34;total&#34;: 4321}" in text
     assert '<a href="../../pages/audit.html#frequency-pure_dump-exact">frequency, exact</a>' in text
     assert text.count('href="../../pages/random_population.html#fig4"') == 1
     assert 'href="../../pages/claims.html#RP-01"' in text and "RP-08" not in text
+
+
+def test_protocols_without_results_have_pages(site: Site) -> None:
+    text = html(site, "protocols/jump_counts")
+    identity = identities()["jump_counts"]
+    assert f"<h1>{identity.label}</h1>" in text and identity.sentence in text
+    assert "Derived in this project" in text and "Trust: a shuffler that permutes. Setting: histogram" in text
+    assert "Errors and costs" not in text
+    assert '<a href="../pages/protocols/jump_counts.html">' in html(site, "choose")
+
+
+def test_empty_columns_are_left_out(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heading = "Relative to the curator’s</th>"
+    assert heading in html(site, "protocols/pure_dump")
+    monkeypatch.setitem(RANKED, "over_curator", "")
+    fabricate(tmp_path)
+    assert heading not in html(pages.render(tmp_path, PAPERS, PROTOCOLS), "protocols/pure_dump")
 
 
 def test_pages_link_only_to_given_addresses(results: Path, site: Site) -> None:
@@ -220,9 +242,9 @@ def test_audited_protocol_has_row_and_slack(site: Site) -> None:
     assert '<a href="../claims/audit.csv">' in text
     index = html(site, "index")
     assert '<a href="pages/audit.html">The guarantees, audited</a>' in index
-    assert (
-        "<strong>1</strong> holds, <strong>1</strong> listed erratum, <strong>1</strong> undecided of the 3 pairs"
-        in index
+    assert "audits 3 pairs of a protocol" in index
+    assert all(
+        f">{name}</span> <strong>1</strong>" in index for name in ("holds", "listed erratum", "undecided")
     )
 
 

@@ -6,7 +6,13 @@ import sys
 import pytest
 
 from scripts_by_file import ROOT, script
-from shuffledp.pipeline.site.selector import SelectorSetting, format_tables, kept_tables, read_tables
+from shuffledp.pipeline.site.selector import (
+    SelectorSetting,
+    arrange,
+    format_tables,
+    kept_tables,
+    read_tables,
+)
 
 TABLES = kept_tables()
 TOOL = script("tools/selector_table.py")
@@ -21,6 +27,15 @@ def test_the_kept_table_has_all_settings() -> None:
 def test_kept_setting_is_computed_by_compare(setting: SelectorSetting) -> None:
     offers = TOOL.compute_offers(setting)
     assert read_tables(format_tables({setting: offers}))[setting] == TABLES[setting]
+
+
+def test_rows_are_texts_for_readers() -> None:
+    board = arrange(*next(iter(TABLES.items())))
+    rows = {row["protocol"]: row for _, group in board.groups for row in group}
+    assert [rows[name]["most"] for name in ("jump_counts", "pure_dump")] == ["(~137)", "(2)"]
+    local = [rows[name]["local"] for name in ("pure_dump", "grr_blanket", "central_laplace")]
+    assert local == ["inf", "7.81", "–"]
+    assert rows["private_coin"]["bits"] == "3,710"
 
 
 def test_commands_print_rows_of_settings() -> None:

@@ -93,11 +93,17 @@ def pages(results: Results) -> Iterator[Page]:
     fields = {"tasks": selector.TASKS, "accountings": selector.ACCOUNTINGS, "sizes": selector.SIZES}
     yield Page(site_files.SELECTOR, CHOSEN, "Which protocol for your numbers?", "selector", choice | fields)
     yield Page(site_files.PROTOCOLS, PROTOCOLS, "Protocols", "protocols")
-    for protocol in results.ranking.protocols:
-        labels = results.ranking.labels(protocol)
+    for protocol in results.protocols:
         identity = identities().get(protocol)
-        source = source_of(identity) if identity else ""
-        words = {"protocol": protocol, "labels": labels, "identity": identity, "source": source}
+        labels = results.ranking.labels(protocol) or ((identity.label,) if identity else ())
+        words = {
+            "protocol": protocol,
+            "labels": labels,
+            "identity": identity,
+            "source": source_of(identity) if identity else "",
+            "usual": results.usual_offer(protocol),
+            "columns": ranking.COLUMNS,
+        }
         yield Page(site_files.protocol_page(protocol), PROTOCOLS, labels[0], "protocol", words)
     leading = [_leading(results, paper, site_files.PAPERS) for paper in results.papers]
     yield Page(site_files.PAPERS, PAPERS, "Papers", "papers", {"leading": list(filter(None, leading))})
@@ -212,7 +218,7 @@ def render(
         site_files.chart_data(paper.key): script(paper.key, paper.charts).encode()
         for paper in (*results.papers, results.overall)
     }
-    written[site_files.SELECTOR_DATA] = selector.script(results.tables, results.ranking.protocols).encode()
+    written[site_files.SELECTOR_DATA] = selector.script(results.tables, results.protocols).encode()
     static = resources.files("shuffledp.pipeline.site") / "static"
     for name in (site_files.STYLE, site_files.SCRIPT, site_files.SELECTOR_SCRIPT, site_files.EXPLORE):
         written[name] = (static / name.rpartition("/")[2]).read_bytes()
@@ -263,6 +269,7 @@ def _environment() -> Environment:
         "audit": audit,
         "conditions": ranking.conditions(),
         "figure_name": name_of_drawing,
+        "identities": identities(),
     }
     environment.filters["linked"] = _linked
     return environment
@@ -274,8 +281,7 @@ def _html(environment: Environment, page: Page, results: Results) -> str:
         label: address if _ABSOLUTE.match(address) else up + address
         for label, address in results.links.items()
     }
-    empty = {PROTOCOLS: not results.ranking.protocols, CLAIMED: not results.claims}
-    navigation = [(label, path) for label, path in NAVIGATION if not empty.get(label)]
+    navigation = [(label, path) for label, path in NAVIGATION if label != CLAIMED or results.claims]
     names = {"page": page, "navigation": navigation, "links": links, "up": up, "results": results}
     return environment.get_template(f"{page.template}.html.j2").render(**names, **page.content)
 

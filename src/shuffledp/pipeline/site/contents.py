@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from shuffledp.pipeline import manifest
-from shuffledp.pipeline.site import claims, errata, origins, site_files
+from shuffledp.pipeline.site import claims, errata, origins, selector, site_files
 from shuffledp.pipeline.site.cards import Deck, deck, title_of
 from shuffledp.pipeline.site.origins import DataNote, Origin
 from shuffledp.pipeline.site.ranking import Ranking, is_ranking
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from shuffledp.pipeline.manifest import DrawnPaper
     from shuffledp.pipeline.site.csv_tables import Row, Rows
-    from shuffledp.pipeline.site.selector import Tables
+    from shuffledp.pipeline.site.selector import SelectorSetting, Tables
 
 _LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
 
@@ -109,6 +109,18 @@ class Results:
     ranking: Ranking
     tables: Tables
     links: Mapping[str, str]
+
+    @cached_property
+    def protocols(self) -> tuple[str, ...]:
+        """Protocols with a page, sorted."""
+        return site_files.with_page(self.ranking.protocols)
+
+    def usual_offer(self, protocol: str) -> tuple[SelectorSetting, Row] | None:
+        """Return the first kept setting with a protocol, and the protocol's row there as texts."""
+        for setting, offers in self.tables.items():
+            if found := [offer for offer in offers if offer.protocol == protocol]:
+                return setting, selector.arrange(setting, found).groups[0][1][0]
+        return None
 
     @property
     def replicated(self) -> tuple[PaperResults, ...]:
@@ -203,7 +215,7 @@ class Results:
         ]
         parts += [
             ("all papers", plain),
-            ("orderings", [claim for claim in judged if claim["kind"] != "claim"]),
+            ("orderings that follow from them", [claim for claim in judged if claim["kind"] != "claim"]),
         ]
         return tuple((name, claims.counts(of)) for name, of in parts)
 

@@ -27,6 +27,18 @@ _FIELDS = {
     "bits": "bits_per_user",
 }
 _DIGITS = 4
+#: Columns of a protocol's page besides the setting: heading, field of a row, and whether it has numbers.
+COLUMNS = (
+    ("Name", "label", False),
+    ("Rank", "rank", True),
+    ("Squared error", "error", True),
+    ("Relative to the curator’s", "over", True),
+    ("As printed, relative to exact", "printed", True),
+    ("Messages", "messages", True),
+    ("Bits", "bits", True),
+    ("Accounting", "accounting", False),
+    ("Guarantee", "guarantee", False),
+)
 
 
 def is_ranking(entry: ManifestEntry) -> bool:

@@ -9,7 +9,7 @@ import math
 from collections import defaultdict
 from dataclasses import asdict, dataclass, fields, replace
 from importlib import resources
-from typing import TYPE_CHECKING, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from shuffledp.numerics.rounding import number_text
 from shuffledp.numerics.statements import STATED
@@ -38,6 +38,7 @@ TASKS = {
 }
 _TABLE = "selector.csv"
 _DIGITS = 3
+_KEPT_DIGITS = 6
 _MOST_TICKS = 4
 #: Tasks whose answers are shares of the users.
 _SHARES = ("frequency", "sets")
@@ -80,7 +81,11 @@ class SelectorSetting:
 
 @dataclass(frozen=True)
 class Offer:
-    """Protocol in a setting: squared error, half-width of a 95 % interval, and a user's mean costs of one release."""
+    """Protocol in a setting: squared error, half-width of a 95 % interval, and a user's costs of one release.
+
+    `most` is the largest number of messages of a user, and `exceeded` is ``~`` if some user may rarely send more;
+    `local` is eps of one user's own messages. Both are None where a comparison has no number.
+    """
 
     protocol: str
     label: str
@@ -91,10 +96,20 @@ class Offer:
     half_width: float
     messages: float
     bits: float
+    most: float | None
+    local: float | None
+    exceeded: str
 
 
 #: Numbers of an offer with their fields in a row of a comparison.
-NUMBERS = {"mse": "mse", "half_width": "half_width", "messages": "messages_per_user", "bits": "bits_per_user"}
+NUMBERS = {
+    "mse": "mse",
+    "half_width": "half_width",
+    "messages": "messages_per_user",
+    "bits": "bits_per_user",
+    "most": "most_messages",
+    "local": "eps_local",
+}
 #: Offers by setting, each by trust and then by error, as a comparison orders them.
 Tables = dict[SelectorSetting, tuple[Offer, ...]]
 
@@ -115,7 +130,13 @@ def read_tables(text: str) -> Tables:
 def _typed(kind: type[Kind], row: Mapping[str, str]) -> Kind:
     """Return the fields of a class that a row of texts has."""
     types = get_type_hints(kind)
-    return kind(**{name: types[name](row[name]) for name in types})
+    return kind(**{name: _value(types[name], row[name]) for name in types})
+
+
+def _value(kind: Any, text: str) -> Any:
+    if kind == float | None:
+        return float(text) if text else None
+    return kind(text)
 
 
 def format_tables(tables: Tables) -> str:
@@ -126,9 +147,13 @@ def format_tables(tables: Tables) -> str:
     writer.writeheader()
     for setting, offers in tables.items():
         for offer in offers:
-            numbers = {name: _digits(name, getattr(offer, name), 6) for name in NUMBERS}
+            numbers = {name: _kept_text(name, getattr(offer, name)) for name in NUMBERS}
             writer.writerow(asdict(setting) | asdict(offer) | numbers)
     return sink.getvalue()
+
+
+def _kept_text(name: str, value: float | None) -> str:
+    return "" if value is None else number_text(value, STATED[NUMBERS[name]][1], _KEPT_DIGITS)
 
 
 @dataclass(frozen=True)
@@ -157,7 +182,11 @@ def arrange(setting: SelectorSetting, offers: Sequence[Offer]) -> Board:
     for offer, error in zip(offers, errors, strict=True):
         numbers = {name: _digits(name, getattr(offer, name), _DIGITS) for name in NUMBERS}
         row = asdict(offer) | numbers | {"place": _place(error, low, high)}
-        groups[offer.trust].append(row | {"in_users": _in_users(offer, setting)})
+        most = f"({offer.exceeded}{numbers['most']})" if numbers["most"] else ""
+        local = numbers["local"] or "–"
+        groups[offer.trust].append(
+            row | {"in_users": _in_users(offer, setting), "most": most, "local": local}
+        )
     step = math.ceil((high - low) / _MOST_TICKS)
     ticks = [(_place(power, low, high), f"1e{power}") for power in range(low, high + 1, step)]
     return Board(list(groups.items()), ticks)
@@ -188,5 +217,9 @@ def script(tables: Tables, protocols: Sequence[str]) -> str:
     return f"window.shuffledpSelector = {text};\n"
 
 
-def _digits(name: str, value: float, digits: int) -> str:
-    return number_text(value, STATED[NUMBERS[name]][1], digits)
+def _digits(name: str, value: float | None, digits: int) -> str:
+    """Return a number as text with significant digits, without a power of ten if it is large; empty for None."""
+    if value is None:
+        return ""
+    text = number_text(value, STATED[NUMBERS[name]][1], digits)
+    return f"{float(text):,.0f}" if "e+" in text else text

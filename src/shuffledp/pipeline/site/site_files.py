@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shuffledp.identities import identities
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 INDEX = "index.html"
 PAPERS = "pages/papers.html"
@@ -40,6 +42,11 @@ def protocol_page(protocol: str) -> str:
     return f"pages/protocols/{protocol}.html"
 
 
+def with_page(ranked: Iterable[str]) -> tuple[str, ...]:
+    """Return the protocols that have a page, sorted: those of the library and of the ranking."""
+    return tuple(sorted({*ranked, *(name.rpartition(".")[2] for name in identities())}))
+
+
 def chart_data(paper: str) -> str:
     """Return the script with the numbers of a paper's charts; a page opened as a file cannot read other files."""
     return f"site/charts/{paper}.js"
@@ -52,7 +59,7 @@ def outputs(papers: Sequence[str], protocols: Sequence[str] = ()) -> tuple[str, 
         INDEX,
         SELECTOR,
         PROTOCOLS,
-        *(protocol_page(protocol) for protocol in protocols),
+        *(protocol_page(protocol) for protocol in with_page(protocols)),
         PAPERS,
         *(paper_page(paper) for paper in papers),
         CLAIMS,

@@ -29,7 +29,7 @@
   };
   const rowOf = (offer, lines) => {
     const row = exampleRow.cloneNode(true);
-    for (const name of ["protocol", "mse", "half_width", "in_users", "messages", "bits", "guarantee", "evaluated"]) put(row, name, offer[name]);
+    for (const name of ["protocol", "mse", "half_width", "in_users", "messages", "most", "bits", "local", "guarantee", "evaluated"]) put(row, name, offer[name]);
     const name = pages.includes(offer.protocol) ? element("a", offer.label) : document.createTextNode(offer.label);
     if (name.tagName) name.href = `protocols/${offer.protocol}.html`;
     row.querySelector("th span").replaceChildren(name);
