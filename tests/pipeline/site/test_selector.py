@@ -38,6 +38,11 @@ def test_rows_are_texts_for_readers() -> None:
     assert rows["private_coin"]["bits"] == "3,710"
 
 
+def test_published_protocols_lead_equal_errors() -> None:
+    first = [row["protocol"] for row in arrange(*next(iter(TABLES.items()))).groups[0][1]]
+    assert first[:2] == ["correlated_noise", "jump_counts"]
+
+
 def test_commands_print_rows_of_settings() -> None:
     setting = next(setting for setting in TABLES if setting.task == "sets")
     command = [sys.executable, "-m", *setting.command.split(), "--csv-out", "-"]

@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from shuffledp.numerics.rounding import number_text
+from shuffledp.identities import identity_of
+from shuffledp.numerics.rounding import number_text, round_to_digits
 from shuffledp.numerics.statements import STATED
 
 if TYPE_CHECKING:
@@ -174,7 +175,17 @@ class Board:
 
 
 def arrange(setting: SelectorSetting, offers: Sequence[Offer]) -> Board:
-    """Return the board of offers; `place` is the place of an error on the axis, in percent."""
+    """Return the board of offers; `place` is the place of an error on the axis, in percent.
+
+    Of equal errors, as printed, those of published protocols come first.
+    """
+    trusted = list(dict.fromkeys(offer.trust for offer in offers))
+
+    def rank(offer: Offer) -> tuple[int, float, bool]:
+        error = round_to_digits(offer.mse, "nearest", _DIGITS)
+        return trusted.index(offer.trust), error, not _is_published(setting, offer)
+
+    offers = sorted(offers, key=rank)
     errors = [math.log10(offer.mse) for offer in offers]
     low, high = math.floor(min(errors)), math.ceil(max(errors))
     high = max(high, low + 1)
@@ -190,6 +201,11 @@ def arrange(setting: SelectorSetting, offers: Sequence[Offer]) -> Board:
     step = math.ceil((high - low) / _MOST_TICKS)
     ticks = [(_place(power, low, high), f"1e{power}") for power in range(low, high + 1, step)]
     return Board(list(groups.items()), ticks)
+
+
+def _is_published(setting: SelectorSetting, offer: Offer) -> bool:
+    identity = identity_of(setting.task, offer.protocol)
+    return identity is not None and bool(identity.cite)
 
 
 def _in_users(offer: Offer, setting: SelectorSetting) -> str:
