@@ -24,10 +24,7 @@ MOST = 12
 #: Largest number of protocols that are looked up by name.
 MOST_NAMES = 4
 #: Tests of rules that any change can break.
-GUARDS = (
-    *("tests/test_completeness.py", "tests/test_identities.py"),
-    *("tests/test_source_rules.py", "tests/test_documents.py"),
-)
+GUARDS = tuple(f"tests/test_{name}.py" for name in ("completeness", "identities", "source_rules", "documents"))
 #: Folders of tests that have a case per protocol or paper.
 BY_NAME = ("tests/protocols", "tests/golden", "tests/pipeline/audit")
 
