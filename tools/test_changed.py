@@ -24,7 +24,9 @@ MOST = 12
 #: Largest number of protocols that are looked up by name.
 MOST_NAMES = 4
 #: Tests of rules that any change can break.
-GUARDS = tuple(f"tests/test_{name}.py" for name in ("completeness", "identities", "source_rules", "documents"))
+GUARDS = tuple(
+    f"tests/test_{name}.py" for name in ("completeness", "identities", "source_rules", "documents")
+)
 #: Folders of tests that have a case per protocol or paper.
 BY_NAME = ("tests/protocols", "tests/golden", "tests/pipeline/audit")
 

@@ -30,7 +30,10 @@ _CURATOR = "central_laplace"
 
 @dataclass(frozen=True)
 class MomentRow:
-    """Half-widths of a protocol in units of the numbers and of their squares; nan if the status is not ``ok``."""
+    """Half-widths of a protocol in units of the numbers and of their squares; nan if the status is not ``ok``.
+
+    The parameters are the eps of each sum alone. They add up to eps for basic composition, and to more for joint noise.
+    """
 
     protocol: str
     label: str
@@ -71,14 +74,16 @@ def moment_rows(
     each = eps / parts, options.delta / parts, options.protocols
     first, second = released(most, *each), released(squares, *each) if squares else {}
     joint = second_budget(most, eps, eps) if squares and _CURATOR in first else None
+    squares_alone = 0.0 if joint is None else joint * squares / most**2
     if joint is not None:
         first |= released(most, eps, options.delta, [_CURATOR])
-        second |= released(squares, joint * squares / most**2, options.delta, [_CURATOR])
+        second |= released(squares, squares_alone, options.delta, [_CURATOR])
     moments_of_protocols = []
     for name, row in first.items():
         both = [row, second[name]] if squares else [row]
-        shares = (eps, joint) if joint and name == _CURATOR else (eps / parts, eps / parts)[:parts]
-        moments_of_protocols.append(_row(both, shares, from_widths))
+        basic = parts == 2 and name != _CURATOR
+        shares = (eps / 2, eps / 2) if basic else (eps, squares_alone)[:parts]
+        moments_of_protocols.append(_row(both, shares, "basic" if basic else "joint", from_widths))
     return sorted(
         moments_of_protocols,
         key=lambda row: (row.status != "ok", row.mean_half_width, row.variance_half_width),
@@ -88,11 +93,11 @@ def moment_rows(
 def _row(
     both: Sequence[Compared],
     shares: Sequence[float],
+    composition: Literal["joint", "basic"],
     from_widths: Callable[[Sequence[float]], Moments],
 ) -> MomentRow:
-    """Return the row of one or two sums with their parts of eps; two parts that add up to eps are composed."""
-    row, basic = both[0], len(both) == 2 and shares[0] == shares[1]
-    composition: Literal["joint", "basic"] = "basic" if basic else "joint"
+    """Return the row of one or two sums with the eps of each release alone."""
+    row = both[0]
     about = row.protocol, row.label, row.trust
     if wrong := next((part for part in both if part.status != "ok"), None):
         return MomentRow(*about, wrong.status, wrong.reason, None, composition)
@@ -102,7 +107,7 @@ def _row(
         *about,
         row.status,
         row.reason,
-        max((*labels, "upper" if basic else "exact"), key=GUARANTEES.index),
+        max((*labels, "upper" if composition == "basic" else "exact"), key=GUARANTEES.index),
         composition,
         moments.mean_half_width,
         moments.variance_half_width,
