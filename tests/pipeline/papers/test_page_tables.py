@@ -24,7 +24,7 @@ def test_a_finding_links_to_its_figure(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert page_tables.findings(tmp_path, "dump").endswith(
-        "| Fig. 1 | `dump_fig1` | [Error](gallery/dump/fig1_both.png) | It falls. | 1.4 |"
+        "| Fig.&nbsp;1 | `dump_fig1` | [Error](gallery/dump/fig1_both.png) | It falls. | 1.4 |"
     )
 
 

@@ -86,7 +86,7 @@ def findings(root: Path, paper: str) -> str:
         seconds = measured.get((paper, drawn[figure["drawing"]]["experiment"]))
         rows.append(
             [
-                f"Fig. {number[1]}" if number else "",
+                f"Fig.&nbsp;{number[1]}" if number else "",
                 f"`{paper}_{figure['drawing']}`",
                 f"[{title}](gallery/{paper}/{figure['id']}.png)",
                 finding,
