@@ -46,7 +46,8 @@ def test_the_analyzer_gives_the_librarys_answer(name, fan_outs, tmp_path):
     assert answer["band"] * users == pytest.approx(tree.tree.band)
     quantiles = tree.tree.quantiles(expected, (0.3, 0.9))
     ends = [[one[key] for one in answer["quantiles"]] for key in ("value", "low", "high")]
-    assert_allclose(ends, np.minimum(quantiles, inputs - 1) / 2)
+    # A bin has the name of its smallest number, and an interval goes up to the end of its last bin.
+    assert_allclose(ends, np.add(np.minimum(quantiles, inputs - 1), [[0], [0], [1]]) / 2)
     (middle,) = answer["ranges"]
     assert (middle["first"], middle["last"]) == (1, 2.5)
     assert middle["estimate"] == pytest.approx(below[5] - below[1])

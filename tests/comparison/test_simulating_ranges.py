@@ -7,6 +7,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -31,12 +32,25 @@ def test_file_quantiles_are_near_true_ones(tmp_path):
     assert "2 rows left out: 1 not a finite number" in answer["remarks"][0]
     (median,) = answer["quantiles"]
     assert median["truth"] == int(np.quantile(ages, 0.5, method="inverted_cdf")) // 5 * 5
-    assert median["low"] <= median["truth"] <= median["high"]
+    # An interval goes up to the end of its last bin: it contains the median of the numbers themselves.
+    assert median["low"] <= np.median(ages) < median["high"] and median["high"] % 5 == 0
+    assert median["low"] <= median["truth"] <= median["high"] - 5
     errors = np.abs(np.subtract(answer["estimates"], answer["truth"]))
     assert 0 < errors.max() <= answer["band"]
     text = call(["quantiles", str(file), *options, "--delta", "1e-6"]).stdout
     assert f"fan-outs {' x '.join(map(str, answer['fan_outs']))}" in text.replace("\n  ", " ")
     assert text.count("\n") >= 6 and f"{median['low']} to {median['high']}" in text
+
+
+def test_intervals_of_wide_bins_contain_quantiles():
+    """All users are in one bin, and the interval is this bin, up to its end."""
+    ages, shares = pd.DataFrame({"age": np.full(5_000, 23.5)}), (0.05, 0.95)
+    for bins, ends in [("0:60:20", (20, 40)), ("20:24:2", (22, 24))]:
+        answer = shuffledp.simulate_ranges(ages, column="age", bins=bins, quantiles=shares, **BATCH)
+        assert [(q.value, q.low, q.high, q.truth) for q in answer.quantiles] == [
+            (ends[0], *ends, ends[0])
+        ] * 2
+        assert str(answer).count(f"{ends[0]} to {ends[1]}") == 2
 
 
 def test_data_frame_equals_its_counts():

@@ -13,7 +13,10 @@ from shuffledp.tasks import Floats
 
 @dataclass(frozen=True)
 class Quantile:
-    """Smallest value that a share of the users does not exceed: estimate, ends of the interval, and true value."""
+    """Smallest value that a share of the users does not exceed: estimate, ends of the interval, and true value.
+
+    A bin has the name of its smallest number, and an interval goes up to the end of its last bin.
+    """
 
     share: float
     value: Any

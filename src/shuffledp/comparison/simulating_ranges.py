@@ -14,6 +14,7 @@ from shuffledp.comparison.options import BatchOptions, with_arguments_of
 from shuffledp.comparison.simulated_ranges import Quantile, SimulatedRanges
 from shuffledp.comparison.user_data import count_data
 from shuffledp.numerics.argument_ranges import check_count, check_open_unit
+from shuffledp.userdata.bins import Bins
 
 #: Shares of the users of the quantiles, if none are named.
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -96,6 +97,7 @@ def simulate_ranges(options: RangeOptions) -> SimulatedRanges:
     tree = calibrate_tree(options.protocol, options.fan_outs, users, size, options.eps, options.delta)
     estimates = tree.simulate(counts, rng)[0]
     labels = tuple(range(size)) if records is None else records.values
+    ends = labels if records is None or records.bins is None else Bins.parse(records.bins).edges[1:]
     truth = np.cumsum(counts)
     places = zip(
         options.quantiles,
@@ -110,6 +112,9 @@ def simulate_ranges(options: RangeOptions) -> SimulatedRanges:
         np.cumsum(estimates)[:size] / users,
         truth / users,
         tree.tree.band / users,
-        tuple(Quantile(share, *(labels[min(place, size - 1)] for place in ends)) for share, *ends in places),
+        tuple(
+            Quantile(share, labels[value], labels[low], ends[high], labels[min(true, size - 1)])
+            for share, value, low, high, true in places
+        ),
         () if records is None else records.remarks,
     )

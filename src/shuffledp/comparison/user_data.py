@@ -27,8 +27,8 @@ _NUMERIC = 0.9
 class Own:
     """Counts of records: users per value or level, or holders per item; `values` has the same order.
 
-    `step` is the value of one level of a number, 1 otherwise. Holders sum to the number of users times the items of a
-    set.
+    `bins` are LOW:HIGH:WIDTH if the values are the smallest numbers of bins. `step` is the value of one level of a
+    number, 1 otherwise. Holders sum to the number of users times the items of a set.
     """
 
     counts: Ints
@@ -36,6 +36,7 @@ class Own:
     step: float
     remarks: tuple[str, ...]
     values: tuple[Any, ...]
+    bins: str | None = None
 
 
 def _numeric(values: Sequence[str]) -> tuple[str, ...]:
@@ -57,7 +58,7 @@ def _numeric(values: Sequence[str]) -> tuple[str, ...]:
 def _own(column: Counted, how: str) -> Own:
     """Return the counts of one column with their remarks."""
     remarks = (*column.remarks(how), *(_numeric(column.values) if column.found else ()))
-    return Own(column.counts, column.users, column.step, remarks, column.values)
+    return Own(column.counts, column.users, column.step, remarks, column.values, column.bins)
 
 
 def own(options: SettingOptions, *, how: str, percent: Percent | None = None) -> Own:

@@ -45,10 +45,15 @@ class Bins:
         return self.first + self.number * self.width
 
     @cached_property
+    def edges(self) -> tuple[int | float, ...]:
+        """Smallest number of each bin, and the end of the last bin."""
+        edges = (self.first + place * self.width for place in range(self.number + 1))
+        return tuple(int(edge) if edge.denominator == 1 else float(edge) for edge in edges)
+
+    @property
     def values(self) -> tuple[int | float, ...]:
         """Smallest number of each bin."""
-        edges = (self.first + place * self.width for place in range(self.number))
-        return tuple(int(edge) if edge.denominator == 1 else float(edge) for edge in edges)
+        return self.edges[:-1]
 
     def place(self, text: str) -> int:
         """Return the bin of a number; -1 for a number outside of all bins, or a text that is no number."""

@@ -43,7 +43,8 @@ def prefix_analysis(
     -------
     dict
         ``estimates`` and ``half_width`` for the users with at most each value, as shares; ``band``, the half-width
-        for all values at once; ``quantiles``, whose intervals hold at once; ``ranges``.
+        for all values at once; ``quantiles``, whose intervals hold at once, and for bins go up to the end of a bin;
+        ``ranges``.
     """
     analyzer, planned = parameters["analyzer"], parameters["planned_users"]
     present = present_users(parameters, messages, users)
@@ -59,12 +60,14 @@ def prefix_analysis(
     answer, warnings = stated(parameters, below, widths, present, len(messages), release)
     increasing = monotone(below)
 
-    def name(share: float) -> Any:
-        return value_of(parameters, min(bisect_left(increasing, share), inputs - 1))
+    widened = "width" in parameters.get("domain", {})  # a bin has the name of its smallest number
+
+    def name(share: float, more: int = 0) -> Any:
+        return value_of(parameters, min(bisect_left(increasing, share), inputs - 1) + more)
 
     answer["band"] = band
     answer["quantiles"] = [
-        {"share": share, "value": name(share), "low": name(share - band), "high": name(share + band)}
+        {"share": share, "value": name(share), "low": name(share - band), "high": name(share + band, widened)}
         for share in shares
     ]
     answer["ranges"] = [
