@@ -147,4 +147,4 @@ def _text(name: str, text: str) -> str:
     if name == "task" or not text:
         return text
     value = float(text)
-    return f"{value:,.0f}" if name in ("users", "values") else f"{value:g}"
+    return f"{value:,.0f}" if name in ("users", "values") else f"{value:g}".replace("e-0", "e-")
