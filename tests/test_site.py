@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from examples import shown, with_output
+from examples import NOTE, with_output
 from formulas import FormulaError, with_mathml
 from links import Site, relinked
 from reference import groups, protocols_by_trust, public_names
@@ -93,44 +93,32 @@ def test_failing_code_names_page_and_line():
     assert (str(last.path).rpartition("/")[2], last.lineno + 1) == ("guide.md", 5)
 
 
-PAGE = """A
+PAGE = f"""A
 
 ```python run
 x = 2
 ```
 
 <!-- python run
-print(f"[{x}](data.md)", ROOT.is_dir(), "", sep="\\n")
+print(f"[{{x}}](data.md)", ROOT.is_dir(), "", sep="\\n")
 -->
 
-kept before
-
-<!-- end -->
+{NOTE}
 
 ```python run
 print(x)
-```
-
-```text title="prints"
-3
 ```
 B
 """
 
 
-def test_kept_outputs_are_replaced():
-    written = with_output(PAGE, "guide.md")
-    assert written == PAGE.replace("kept before", "[2](data.md)\nTrue").replace("3\n", "2\n")
-    assert with_output(written, "guide.md") == written
-
-
-def test_readers_see_no_hidden_code():
-    assert shown(PAGE, "guide.md") == (
-        "A\n\n```python\nx = 2\n```\n\nkept before\n\n"
-        '```python\nprint(x)\n```\n\n```text title="prints"\n3\n```\nB\n'
+def test_outputs_stand_in_the_page():
+    assert with_output(PAGE, "guide.md") == (
+        "A\n\n```python\nx = 2\n```\n\n[2](data.md)\nTrue\n\n"
+        '```python\nprint(x)\n```\n\n```text title="prints"\n2\n```\nB\n'
     )
-    with pytest.raises(ValueError, match="must be followed by <!-- end -->"):
-        shown(PAGE.replace("<!-- end -->", ""), "guide.md")
+    with pytest.raises(ValueError, match="must be followed by an empty line and"):
+        with_output(PAGE.replace(NOTE, ""), "guide.md")
 
 
 # -- reference ----------------------------------------------------------------------------------------------------

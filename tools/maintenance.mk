@@ -93,10 +93,6 @@ test-image: artifact  ## Build the image without a network on a new Debian syste
 appendix: quick  ## Write docs/measured/claims.md, with the numbers and costs of make quick
 	@$(BIN)/python tools/artifact.py appendix
 
-.PHONY: docs-outputs
-docs-outputs: .venv/.installed-test  ## Run the code in the pages of docs/, and write its outputs beside it
-	@$(SINGLE) $(BIN)/python docs/hooks/examples.py
-
 .PHONY: docs-check
 docs-check: .venv/.installed-test docs  ## Check the built documentation: links, requests, formulas, search
 	@$(SINGLE) $(BIN)/python -m pytest docs/checks

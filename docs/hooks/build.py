@@ -1,4 +1,4 @@
-"""Hooks that mkdocs calls while it builds the site: generated pages, links, formulas and hidden code."""
+"""Hooks that mkdocs calls while it builds the site: generated pages, links, formulas and executed code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from examples import shown
+from examples import with_output
 from formulas import with_mathml
 from gallery_pages import paper_page, papers
 from latex2mathml.converter import convert
@@ -114,11 +114,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Replace links by links to pages of the site, and hide code."""
+    """Run the code, replace links by links to pages of the site, and insert generated parts."""
     uri = page.file.src_uri
     if page.file.generated_by and uri not in SHOWN:
         return markdown  # made for the site
-    markdown = shown(markdown, uri)
+    markdown = with_output(markdown, uri)
     markdown, dead = relinked(markdown, SHOWN.get(uri, f"docs/{uri}"), uri, site())
     for target in dead:
         log.warning("%s links to %s, which the repository does not have", uri, target)

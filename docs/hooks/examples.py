@@ -1,9 +1,9 @@
-"""Executed code in the pages, with its output kept beside it: ``python docs/hooks/examples.py`` writes the outputs.
+"""Executed code in the pages: the site has the outputs, and the files of the pages have the code alone.
 
-The output of a block that begins with ```` ```python run ```` is in a block below it. The output of a comment that
-begins with ``<!-- python run`` is Markdown between the comment and ``<!-- end -->``; readers see the output alone. The
-blocks of a page run in order in one namespace, in which ``ROOT`` is the folder of the repository. A test runs the same
-blocks, with warnings as errors, and compares the outputs.
+The output of a block that begins with ```` ```python run ```` is shown below it. A comment that begins with
+``<!-- python run``, with the line `NOTE` behind it, is replaced by its output, which is Markdown. The blocks of a page
+run in order in one namespace, in which ``ROOT`` is the folder of the repository. A test runs the same blocks, with
+warnings as errors.
 """
 
 from __future__ import annotations
@@ -12,23 +12,24 @@ import contextlib
 import io
 import os
 import re
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Line behind hidden code, for readers of the file.
+NOTE = "*The site of `make docs` shows the result here.*"
 RUN = re.compile(
-    r"^(?:(?P<hidden><!-- )|```)python run\n(?P<code>.*?)^(?(hidden)-->|```)$"
-    r"(?(hidden)\n(?:(?!<!-- python run).)*?^<!-- end -->$"
-    r"|(?:\n\n```text title=\"prints\"\n.*?^```$)?)",
+    r"^(?:(?P<hidden><!-- )|```)python run\n(?P<code>.*?)^(?(hidden)-->\n\n"
+    + re.escape(NOTE)
+    + r"|```)$",
     re.MULTILINE | re.DOTALL,
 )
 
 
 def with_output(text: str, page: str) -> str:
-    """Run the code of a page in an empty folder, 80 characters wide, and replace the kept outputs.
+    """Run the code of a page in an empty folder, 80 characters wide, and insert the outputs.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ def with_output(text: str, page: str) -> str:
     ------
     Exception
         Any error of the code.
+    ValueError
+        If a block has no end.
     """
     names: dict[str, Any] = {"__name__": f"page {page}", "ROOT": ROOT}
 
@@ -53,8 +56,8 @@ def with_output(text: str, page: str) -> str:
             exec(code, names)
         output = "\n".join(line.rstrip() for line in printed.getvalue().strip("\n").split("\n"))
         if match["hidden"]:
-            return f"<!-- python run\n{match['code']}-->\n\n{output}\n\n<!-- end -->"
-        block = f"```python run\n{match['code']}```"
+            return output
+        block = f"```python\n{match['code']}```"
         return f'{block}\n\n```text title="prints"\n{output}\n```' if output else block
 
     with (
@@ -62,38 +65,7 @@ def with_output(text: str, page: str) -> str:
         contextlib.chdir(empty),
         patch.dict(os.environ, COLUMNS="80"),
     ):
-        return RUN.sub(one, text)
-
-
-def shown(text: str, page: str) -> str:
-    """Return a page without hidden code and without marks.
-
-    Raises
-    ------
-    ValueError
-        If hidden code has no end mark.
-    """
-
-    def one(match: re.Match[str]) -> str:
-        if match["hidden"]:
-            return match[0].partition("\n-->\n")[2].removesuffix("<!-- end -->").strip("\n")
-        return match[0].replace("```python run", "```python", 1)
-
-    plain = RUN.sub(one, text)
-    if "python run\n" in plain:
-        raise ValueError(f"{page}: hidden code must be followed by <!-- end -->.")
-    return plain
-
-
-def main() -> None:
-    """Write the outputs of the pages given as arguments, or of all pages."""
-    for path in map(Path, sys.argv[1:] or sorted((ROOT / "docs").rglob("*.md"))):
-        text = path.read_text(encoding="utf-8")
-        written = with_output(text, path.name)
-        if written != text:
-            path.write_text(written, encoding="utf-8")
-            print(f"{path} changed")
-
-
-if __name__ == "__main__":
-    main()
+        page_text = RUN.sub(one, text)
+    if "python run\n" in page_text:
+        raise ValueError(f"{page}: hidden code must be followed by an empty line and {NOTE!r}.")
+    return page_text
