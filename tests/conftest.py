@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 TESTS = Path(__file__).resolve().parent
@@ -19,6 +20,11 @@ os.environ.setdefault(
 )
 # Tests read whole lines, at the largest width; tests of narrow lines set their own.
 os.environ["COLUMNS"] = "120"
+# Random tests have the same examples everywhere, and a slow machine is no failure.
+settings.register_profile(
+    "anywhere", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("anywhere")
 # What is collected stays: the garbage collector would look through it again and again while it grows.
 gc.disable()
 #: Files whose tests share nothing: one process per protocol, so that no process gets all protocols.

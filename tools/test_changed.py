@@ -1,4 +1,4 @@
-"""Run the tests that are nearest to the changed files, by the graph of imports: ``make test-changed``.
+"""Check the changed files, and run the nearest tests by the graph of imports: ``make test-changed``.
 
 ``python tools/test_changed.py BRANCH``. Changed files are those that differ from the branch, and new files. Tests of a
 changed module come first, then tests that import it, then tests of modules that import it, up to `MOST` files. The
@@ -135,9 +135,12 @@ def main(branch: str) -> int:
     if names:
         rest = [f"--ignore={file}" for file in tests if file.endswith(".py")]
         runs.append([*pytest, *marks, *rest, "-k", " or ".join(names), *BY_NAME])
+    if code := [file for file in files if file.endswith(".py")]:
+        ruff = [sys.executable, "-m", "ruff"]
+        runs = [[*ruff, "check", *code], [*ruff, "format", "--check", *code], *runs]
     failed = [run for run in runs if subprocess.run(run, cwd=ROOT, check=False).returncode not in (0, 5)]
     if left > 0:
-        print(f"{left} further test files import modules that import a changed one: run `make test`.")
+        print(f"`make test` has {left} further test files, of modules that import a changed one.")
     return int(bool(failed))
 
 
