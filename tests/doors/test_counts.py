@@ -161,7 +161,7 @@ def test_invalid_value_lists_are_refused(rows):
     for words, reason in (
         (
             ("--values", "list.txt"),
-            "--values must have at least 2 values, got 'list.txt'; --values-file reads",
+            "--values must have at least 2 values, got 'list.txt'. --domain-size is",
         ),
         (("--values", "1,2", "--values-file", "all.csv"), "Give --values or --values-file, not both."),
         (("--values-file", "nothing.txt"), "--values-file nothing.txt: No such file or directory."),

@@ -99,7 +99,7 @@ def listed(values: tuple[str, ...], file: Path | None = None) -> list[str] | Non
     listed_cells = [cell.strip() for line in lines for cell in line]
     if len(listed_cells) == 1:
         raise ValueError(
-            f"--values must have at least 2 values, got {listed_cells[0]!r}; --values-file reads a file with "
-            "a value per line."
+            f"--values must have at least 2 values, got {listed_cells[0]!r}. --domain-size is a number of "
+            "values, and --values-file reads a file with a value per line."
         )
     return listed_cells
