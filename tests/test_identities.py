@@ -30,7 +30,8 @@ def test_identity_agrees_with_its_class(kind, name):
         year = YEAR.search(protocol.source)
         assert identity.year == int(year[1] or f"20{year[2]}"), protocol.source
     assert len(identity.sentence.split()) <= 22 and identity.sentence.endswith(".")
-    assert "," not in identity.label and label_of(protocol) == identity.label
+    assert "," not in identity.label, f"The label of {name} has a comma: {identity.label}."
+    assert label_of(protocol) == identity.label
 
 
 def test_every_identity_belongs_to_a_protocol():

@@ -138,6 +138,8 @@ def main(branch: str) -> int:
     if code := [file for file in files if file.endswith(".py")]:
         ruff = [sys.executable, "-m", "ruff"]
         runs = [[*ruff, "check", *code], [*ruff, "format", "--check", *code], *runs]
+    if modules:
+        runs = [[sys.executable, "-m", "mypy"], *runs]
     failed = [run for run in runs if subprocess.run(run, cwd=ROOT, check=False).returncode not in (0, 5)]
     if left > 0:
         print(f"`make test` has {left} further test files, of modules that import a changed one.")
