@@ -25,8 +25,9 @@ _MOST_BUDGET = 20
 def _design(protocol: LocalReport, users: int, k: int, eps_local: float) -> DesignReports:
     """Return the design of the size that the code of Feldman et al. 2022 chooses, with ``E = e^eps_local``.
 
-    The prime of ``pgr`` is the next odd one from E + 1 on, that of ``pi_rappor`` the largest up to E + 1. The number of
-    blocks is the largest power of two below min(E, 2 k), or half of the smallest power of two from E on.
+    The prime of ``pgr`` is the smallest odd prime from E + 1 on, and the prime of ``pi_rappor`` the largest prime up to
+    E + 1. The number of blocks is the largest power of two below min(E, 2 k), or half of the smallest power of two from
+    E on.
     """
     factor, bits = math.exp(eps_local), (k - 1).bit_length()
     if protocol == "pgr":
@@ -77,8 +78,8 @@ def local_report_error(
     if protocol == "subset_selection":
         size = math.ceil(domain_size / (math.exp(eps_local) + 1))
         return SubsetReport(domain_size, size, eps_local).mse(users) * users**2
-    held = np.full((1, domain_size), users / domain_size)
-    who = Participants(Public(np.array([users])), held, held / users)
-    variance = _design(protocol, users, domain_size, eps_local).expected_variance(who)
+    counts = np.full((1, domain_size), users / domain_size)
+    participants = Participants(Public(np.array([users])), counts, counts / users)
+    variance = _design(protocol, users, domain_size, eps_local).expected_variance(participants)
     assert variance is not None
     return float(variance.mean()) * users**2

@@ -7,7 +7,7 @@ a threshold, at which all m prefixes that no user has survive together with a pr
 
 A round is a release to the same users, and its nodes depend on earlier rounds alone. Replacing a user moves at most two
 counts of each round. Hence the rounds have the accounting of the levels of :mod:`shuffledp.comparison.count_trees`,
-whatever survives. Tails of the noise are saddlepoint approximations.
+for any prefixes that survive. Tails of the noise are saddlepoint approximations.
 
 Replacement neighbors. Derived for this project.
 """
@@ -78,7 +78,7 @@ class PrefixTree:
         return cls(releases.protocol, guarantee, users, rounds, bits)
 
     def of_round(self, prefixes: int) -> ProtocolBase:
-        """Return the protocol of a round that counts so many prefixes, at least 2, and the node of other users."""
+        """Return the protocol of a round that counts `prefixes` >= 2 prefixes and the node of other users."""
         task = Frequency(prefixes + 1)
         changes: dict[str, Any] = {"domain_size": task.domain_size, "calibrated_for": task}
         return replace(self.protocol, **changes)
@@ -125,10 +125,10 @@ class PrefixTree:
             places[nodes[places] != sent] = len(nodes)
             counts = np.bincount(places, minlength=len(nodes) + 1)[None].astype(float)
             protocol = self.of_round(len(nodes))
-            found = self.users * protocol.simulate(_participants(self.users, counts), rng)[0, :-1]
-            chosen = np.flatnonzero(found >= self.threshold(len(nodes)))
-            chosen = np.sort(chosen[np.argsort(-found[chosen], kind="stable")[:most]])
-            survivors, estimates = nodes[chosen], found[chosen]
+            noisy = self.users * protocol.simulate(_participants(self.users, counts), rng)[0, :-1]
+            chosen = np.flatnonzero(noisy >= self.threshold(len(nodes)))
+            chosen = np.sort(chosen[np.argsort(-noisy[chosen], kind="stable")[:most]])
+            survivors, estimates = nodes[chosen], noisy[chosen]
             if not survivors.size:
                 break
         pairs = zip(survivors.tolist(), estimates.tolist(), strict=True)

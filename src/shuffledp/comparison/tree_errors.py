@@ -57,9 +57,9 @@ def group_sampling_mse(fan_outs: Sequence[int], users: int) -> float:
     sizes = Tree(tuple(fan_outs), (1.0,) * len(fan_outs)).sizes
     j = np.arange(sizes[0])
     shares = [(j % large - j % small) / sizes[0] for large, small in pairwise(sizes)]
-    own = sum((len(shares) - 1) * np.mean(u * (1 - u)) for u in shares)
-    both = sum(2 * np.mean(one * other) for one, other in combinations(shares, 2))
-    return float(users * (own + both))
+    variances = sum((len(shares) - 1) * np.mean(u * (1 - u)) for u in shares)
+    covariances = sum(2 * np.mean(first * second) for first, second in combinations(shares, 2))
+    return float(users * (variances + covariances))
 
 
 @checked

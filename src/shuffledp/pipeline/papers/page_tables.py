@@ -76,14 +76,14 @@ def _code(text: str) -> str:
 def findings(root: Path, paper: str) -> str:
     """Return the finding of every figure of a paper in the gallery, with the cost of its experiment at small scale."""
     figures = json.loads((root / f"docs/gallery/{paper}.json").read_text(encoding="utf-8"))["figures"]
-    drawn = read_yaml(root / f"config/experiments/{paper}.yaml")["figures"]
+    entries = read_yaml(root / f"config/experiments/{paper}.yaml")["figures"]
     measured = pd.read_csv(root / "docs/measured/experiments.csv").set_index(["paper", "experiment"])["cpu_s"]
     rows = []
     for figure in figures:
         title = figure["title"].partition(" (accounting:")[0]
         finding = " ".join(figure["caption"].partition("\n\n")[0].split())
         number = re.match(r"fig(\d+[a-d]*)", figure["drawing"])
-        seconds = measured.get((paper, drawn[figure["drawing"]]["experiment"]))
+        seconds = measured.get((paper, entries[figure["drawing"]]["experiment"]))
         rows.append(
             [
                 f"Fig.&nbsp;{number[1]}" if number else "",

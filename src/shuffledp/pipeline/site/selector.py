@@ -177,7 +177,7 @@ class Board:
 def arrange(setting: SelectorSetting, offers: Sequence[Offer]) -> Board:
     """Return the board of offers; `place` is the place of an error on the axis, in percent.
 
-    Of equal errors, as printed, those of published protocols come first.
+    Among equal printed errors, published protocols come first.
     """
     trusted = list(dict.fromkeys(offer.trust for offer in offers))
 

@@ -51,7 +51,7 @@ def released_errors(case: Case, method: str, released: dict[int, Sequence[tuple[
 
 
 def ratios(case: Case, experiment: str, methods: Sequence[str], over: str) -> list[Array]:
-    """Return the errors of methods over those of another method, by number of values."""
+    """Return the ratios of errors of methods to the error of another method, by number of values."""
     query = case.where(experiment=experiment)
     return [query("expected", method) / query("expected", over) for method in methods]
 
@@ -60,11 +60,11 @@ def ratios(case: Case, experiment: str, methods: Sequence[str], over: str) -> li
 @claim("RA-07", experiment="reports")
 def least_error(case: Case, experiment: str) -> Verdict:
     """Judge whether projective geometry response has the error of subset selection."""
-    found = finite(ratios(case, experiment, ["pgr"], "subset_selection"))
+    error_ratios = finite(ratios(case, experiment, ["pgr"], "subset_selection"))
     return Verdict(
-        f"{times(found)} the error",
-        grade(strict=bool(found.max() <= MATCHES), weak=bool(found.max() <= NEARLY)),
-        f"{series(found)} times by number of values; up to {MATCHES:g} is accepted, up to {NEARLY:g} in part",
+        f"{times(error_ratios)} the error",
+        grade(strict=bool(error_ratios.max() <= MATCHES), weak=bool(error_ratios.max() <= NEARLY)),
+        f"{series(error_ratios)} times by number of values; up to {MATCHES:g} is accepted, up to {NEARLY:g} in part",
     )
 
 
@@ -72,10 +72,10 @@ def least_error(case: Case, experiment: str) -> Verdict:
 @claim("RA-09", experiment="reports")
 def worse_error(case: Case, experiment: str) -> Verdict:
     """Judge whether both Hadamard responses have a much larger error than projective geometry response."""
-    found = finite(ratios(case, experiment, ["hadamard_response", "recursive_hadamard"], "pgr"))
+    error_ratios = finite(ratios(case, experiment, ["hadamard_response", "recursive_hadamard"], "pgr"))
     return Verdict(
-        f"{times(found)} the error",
-        share(found >= WORSE),
+        f"{times(error_ratios)} the error",
+        share(error_ratios >= WORSE),
         f"from {WORSE:g} times on an error is significantly worse",
     )
 

@@ -52,8 +52,8 @@ def trees_over_histograms(case: Case) -> Verdict:
         first.append(
             f"{words} from {number(lower.min())} values on" if lower.notnull().any() else f"{words} never"
         )
-    found = total(points)
-    return Verdict(f"less error at {found}", found, f"{counts(found)}; {listed(first)}")
+    overall = total(points)
+    return Verdict(f"less error at {overall}", overall, f"{counts(overall)}; {listed(first)}")
 
 
 @claim("RA-14")

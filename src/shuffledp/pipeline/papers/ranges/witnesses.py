@@ -16,12 +16,12 @@ def whole_reports() -> Witness:
     """Return the witness of RA-E1: the weight of a report, and its integer part."""
     gained = math.expm1(_EPS_LOCAL)
     weight = (gained + 2 * _BLOCKS) / gained
-    kept = math.floor(weight) / weight
+    integer_share = math.floor(weight) / weight
     correct = local_report_error("recursive_hadamard", 1_000, _VALUES, _EPS_LOCAL)
-    lone = kept**2 * correct
+    lone = integer_share**2 * correct
     return Witness(
         "mean estimate of the count of a value that one user holds, alone, eps_local 5, 22,000 values",
-        kept,
+        integer_share,
         1.0,
         abs(lone / _RELEASED - 1) < 0.02,
         f"reports that meet no other have the squared error {number(lone, 4)} instead of {number(correct, 4)}; the "
