@@ -16,8 +16,8 @@ import yaml
 
 from shuffledp.cli import main as command_line  # noqa: F401  (the golden table calls it)
 from shuffledp.pipeline.claims import errata_data, stated_claims, verdict_rows
+from shuffledp.pipeline.claims.claim_jobs import papers_with_claims
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.results_read import papers_with_claims
 from shuffledp.pipeline.config.loading import load_experiments
 from shuffledp.pipeline.datasets.preparation import prepare
 from shuffledp.pipeline.datasets.source_errors import SourceError
@@ -68,15 +68,11 @@ def stated(claim: Any) -> dict[str, Any]:
     """Return a claim as plain data: the rule by name, the errata as a list, and the wrong side separately."""
     wrong, _, difference = claim.wrong.partition(": ")
     errata = tuple(claim.errata.split())
-    fields, options = dict(claim), dict(claim.options)
-    if "shown" in options:
-        options["shown"] = options["shown"] or claim.expected
+    fields = dict(claim)
     return {
         "where": fields.pop("place"),
         "says": fields.pop("statement"),
         **fields,
-        "options": options,
-        "rule": claim.rule.__name__ if claim.rule else "",
         "errata": errata,
         "wrong": wrong,
         "difference": difference,

@@ -11,8 +11,8 @@ import made_up_results
 import pandas as pd
 
 from shuffledp.pipeline.claims import stated_claims
+from shuffledp.pipeline.claims.claim_jobs import papers_with_claims, results_read
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.results_read import papers_with_claims, results_read
 from shuffledp.pipeline.claims.verdict_rows import rows
 from shuffledp.pipeline.query import MissingResultsError
 

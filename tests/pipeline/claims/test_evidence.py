@@ -47,7 +47,7 @@ def test_cells_have_their_own_columns_too(query):
         ({}, "unconfigured", MissingResultsError, "no method one.errors.unconfigured"),
         ({"experiment": "nothing"}, "ours", MissingResultsError, "no method one.nothing.ours"),
         ({}, "printed", MissingResultsError, "no result with exact accounting"),
-        ({}, "misspelt", ValueError, r"results_read.py does not list. Known: ours, printed, unconfigured"),
+        ({}, "misspelt", ValueError, r"claims.yaml does not list. Known: ours, printed, unconfigured"),
         ({"experiment": "misspelt"}, "ours", ValueError, "Known: none"),
     ],
 )

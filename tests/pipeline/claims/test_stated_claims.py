@@ -7,8 +7,8 @@ import inspect
 import pytest
 
 from shipped_settings import shipped_settings
-from shuffledp.pipeline.claims import errata_data, results_read as module_of_reads, stated_claims
-from shuffledp.pipeline.claims.results_read import papers_with_claims, results_read
+from shuffledp.pipeline.claims import claim_jobs, errata_data, stated_claims
+from shuffledp.pipeline.claims.claim_jobs import content, papers_with_claims, results_read
 from shuffledp.pipeline.claims.stated_claims import claims
 from shuffledp.pipeline.figures.drawings import drawings_of
 
@@ -30,16 +30,11 @@ def test_ids_are_unique_with_one_headline(papers):
     assert [claim.paper for claim in CLAIMS if claim.headline] == replicated
 
 
-def test_claims_need_a_list_of_reads():
-    with pytest.raises(ValueError, match=r"papers/comparison/results_read.py: write READS"):
-        results_read("comparison")
-
-
 @pytest.mark.parametrize("file", ["claims.yaml", "error_claims.py"])
 def test_unread_claims_are_an_error(monkeypatch, tmp_path, file):
     (tmp_path / "lonely").mkdir()
     (tmp_path / "lonely" / file).touch()
-    monkeypatch.setattr(module_of_reads, "_PAPERS", tmp_path)
+    monkeypatch.setattr(claim_jobs, "PAPERS", tmp_path)
     with pytest.raises(ValueError, match="Nobody reads the claims of lonely"):
         papers_with_claims()
 
@@ -73,28 +68,41 @@ def test_claims_have_the_agreed_form():
             assert len(set(several)) == len(several), claim.id
         assert claim.accountings and claim.targets, claim.id
         assert not claim.wrong or claim.wrong.startswith(WRONG), claim.id
+        assert [bool(claim.rule), bool(claim.follows), bool(claim.untestable)].count(True) == 1, claim.id
         if claim.rule:
-            inspect.signature(claim.rule).bind("case", **claim.options)
-        else:
-            assert bool(claim.follows) != bool(claim.untestable), claim.id
+            inspect.signature(claim.decide).bind("case", **claim.options)
+
+
+NEW = {"id": "DU-99", "place": "1", "statement": "It works.", "stated": "always"}
+
+
+def stating(monkeypatch: pytest.MonkeyPatch, *entries: object) -> None:
+    """Let ``claims.yaml`` have these entries."""
+    monkeypatch.setattr(stated_claims, "content", lambda paper: {"claims": entries})
 
 
 def test_unpaired_texts_and_functions_are_errors(monkeypatch):
-    texts = stated_claims.claim_texts("dump")
-    monkeypatch.setattr(stated_claims, "claim_texts", lambda paper: texts[1:])
-    with pytest.raises(stated_claims.ClaimError, match=f"no function, or no text, has the id {texts[0].id}"):
+    entries = content("dump")["claims"]
+    stating(monkeypatch, *entries[1:])
+    with pytest.raises(
+        stated_claims.ClaimError, match="no function, or no claim, has the rule 'domain_ratio'"
+    ):
         claims("dump")
-    more = texts[0].model_copy(update={"id": "DU-99"})
-    monkeypatch.setattr(stated_claims, "claim_texts", lambda paper: [*texts, more])
-    with pytest.raises(stated_claims.ClaimError, match="DU-99"):
-        claims("dump")
+    for rule in ("misspelt", ""):
+        stating(monkeypatch, *entries, {**NEW, "rule": rule})
+        with pytest.raises(stated_claims.ClaimError, match=f"has the rule '{rule}'"):
+            claims("dump")
 
 
 def test_unknown_followed_claim_is_refused(monkeypatch):
-    texts = stated_claims.claim_texts("dump")
-    more = texts[0].model_copy(update={"id": "O-99", "follows": ("DU-01", "DU-99")})
-    monkeypatch.setattr(stated_claims, "claim_texts", lambda paper: [*texts, more])
+    stating(monkeypatch, *content("dump")["claims"], {**NEW, "id": "O-99", "follows": ["DU-01", "DU-99"]})
     with pytest.raises(stated_claims.ClaimError, match=r"an entry follows DU-99, which no function decides"):
+        claims("dump")
+
+
+def test_mistakes_in_texts_are_located(monkeypatch):
+    stating(monkeypatch, {**NEW, "expected": "perhaps"})
+    with pytest.raises(stated_claims.ClaimError, match=r"dump/claims.yaml: 0.expected.*got 'perhaps'"):
         claims("dump")
 
 

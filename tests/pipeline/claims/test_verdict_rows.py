@@ -10,12 +10,10 @@ import made_up_results
 import pytest
 
 from shuffledp.pipeline.claims import stated_claims
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.claim_jobs import paper_job, papers
+from shuffledp.pipeline.claims.case import Case, Verdict
+from shuffledp.pipeline.claims.claim_jobs import paper_job, papers, results_read
 from shuffledp.pipeline.claims.combined_tables import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.outcomes import Verdict
-from shuffledp.pipeline.claims.results_read import results_read
 from shuffledp.pipeline.claims.stated_claims import Claim
 from shuffledp.pipeline.claims.verdict_rows import ANOTHER_SCALE, LEFT_OPEN, difference, rows, table
 from shuffledp.storage import IntegrityError, verified
@@ -29,9 +27,31 @@ def mine(case: Case, limit: float = 1.0) -> Verdict:
     return Verdict(f"{value:g}", value < limit, f"the limit is {limit:g}")
 
 
+def simplified_fails(case: Case) -> Verdict:
+    return Verdict("", case.accounting != "simplified", "")
+
+
+def undeclared(case: Case) -> Verdict:
+    case("expected", "another", experiment="users")
+    raise AssertionError
+
+
 CLAIM = Claim(
-    id="SU-01", paper="summation", place="1", statement="It works.", stated="always", rule=mine, headline=True
+    id="SU-01",
+    paper="summation",
+    place="1",
+    statement="It works.",
+    stated="always",
+    rule="mine",
+    headline=True,
 )
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """Let papers have the functions of this file."""
+    functions = {rule.__name__: rule for rule in (mine, simplified_fails, undeclared)}
+    monkeypatch.setattr(stated_claims, "rules", lambda paper: functions)
 
 
 def judged(folder: Path, claim: Claim, closed_form: Any, scale: str = "paper") -> list[dict[str, str]]:
@@ -42,6 +62,7 @@ def judged(folder: Path, claim: Claim, closed_form: Any, scale: str = "paper") -
 BOTH = CLAIM.model_copy(update={"accountings": ("printed", "exact")})
 
 
+@pytest.mark.usefixtures("known")
 def test_a_verdict_changes_with_the_table(tmp_path):
     (low, _), (high, _) = (judged(tmp_path, BOTH, lambda a, p, v=v: v) for v in (0.5, 2.0))
     assert [(row["measured"], row["verdict"], row["overall"]) for row in (low, high)] == [
@@ -50,6 +71,7 @@ def test_a_verdict_changes_with_the_table(tmp_path):
     ]
 
 
+@pytest.mark.usefixtures("known")
 def test_rows_are_per_accounting_and_target(tmp_path):
     claim = BOTH.model_copy(update={"targets": ("participants", "population")})
     found = judged(tmp_path, claim, lambda a, p: 0.5 if a == "printed" else 2.0)
@@ -63,17 +85,18 @@ def test_rows_are_per_accounting_and_target(tmp_path):
     assert all(sorted(row) == sorted(COLUMNS) for row in found)
 
 
+@pytest.mark.usefixtures("known")
 def test_options_reach_the_rule(tmp_path):
     found = judged(tmp_path, BOTH.model_copy(update={"options": {"limit": 3.0}}), lambda a, p: 2.0)
     assert [(row["verdict"], row["why"]) for row in found] == [("holds", "the limit is 3")] * 2
 
 
+@pytest.mark.usefixtures("known")
 def test_simplified_form_does_not_count(tmp_path):
-    def rule(case: Case) -> Verdict:
-        return Verdict("", case.accounting != "simplified", "")
-
     evidence = Evidence(tmp_path, "summation", {})
-    claim = CLAIM.model_copy(update={"rule": rule, "accountings": ("printed", "exact", "simplified")})
+    claim = CLAIM.model_copy(
+        update={"rule": "simplified_fails", "accountings": ("printed", "exact", "simplified")}
+    )
     found = list(rows(claim, evidence, "full", "paper"))
     assert [row["verdict"] for row in found] == ["holds", "holds", "fails"]
     assert {row["overall"] for row in found} == {"holds"}
@@ -81,35 +104,30 @@ def test_simplified_form_does_not_count(tmp_path):
     assert alone[0]["overall"] == "fails"
 
 
+@pytest.mark.usefixtures("known")
 def test_missing_results_are_untestable(tmp_path):
     """A result that is not declared as read is a mistake."""
-
-    def undeclared(case: Case) -> Verdict:
-        case("expected", "another", experiment="users")
-        raise AssertionError
-
     evidence = Evidence(tmp_path, "summation", {})
     (row,) = rows(CLAIM.model_copy(update={"accountings": ("exact",)}), evidence, "full", "paper")
     assert (row["verdict"], row["measured"]) == ("untestable", "")
     assert "the configuration has no method summation.users.correlated_sum" in row["why"]
     with pytest.raises(
-        ValueError, match=r"summation.users.another, which pipeline/papers/summation/results_read.py"
+        ValueError, match=r"summation.users.another, which `reads` of papers/summation/claims.yaml"
     ):
-        list(rows(CLAIM.model_copy(update={"rule": undeclared}), evidence, "full", "paper"))
+        list(rows(CLAIM.model_copy(update={"rule": "undeclared"}), evidence, "full", "paper"))
 
 
+@pytest.mark.usefixtures("known")
 def test_text_follows_claims_or_is_untestable(tmp_path, monkeypatch):
     other = BOTH.model_copy(update={"id": "SU-02", "options": {"limit": 0.1}, "headline": False})
     monkeypatch.setattr(stated_claims, "claims", lambda paper: (BOTH, other))
-    ordering = BOTH.model_copy(
-        update={"id": "O-1", "rule": None, "options": {}, "follows": ("SU-01", "SU-02")}
-    )
+    ordering = BOTH.model_copy(update={"id": "O-1", "rule": "", "options": {}, "follows": ("SU-01", "SU-02")})
     found = judged(tmp_path, ordering, lambda a, p: 0.5 if a == "printed" else 2.0)
     assert [(row["verdict"], row["why"]) for row in found] == [
         ("in part", "follows from SU-01 (holds) and SU-02 (fails)"),
         ("fails", "follows from SU-01 (fails) and SU-02 (fails)"),
     ]
-    lost = CLAIM.model_copy(update={"rule": None, "untestable": "the number is lost"})
+    lost = CLAIM.model_copy(update={"rule": "", "untestable": "the number is lost"})
     (row,) = judged(tmp_path, lost, lambda a, p: 1.0)
     assert (row["verdict"], row["why"]) == ("untestable", "the number is lost")
 
@@ -188,6 +206,7 @@ def test_a_damaged_table_is_not_united(tmp_path):
         union([path])
 
 
+@pytest.mark.usefixtures("known")
 def test_headline_has_both_accountings(tmp_path):
     claim = BOTH.model_copy(update={"targets": ("participants", "population"), "figure": "fig1"})
     other = CLAIM.model_copy(update={"id": "SU-02", "headline": False, "accountings": ("printed",)})

@@ -16,8 +16,8 @@ from docutils.core import publish_doctree
 
 from shipped_settings import shipped_settings
 from shuffledp.pipeline.claims import claim_tables as claims
+from shuffledp.pipeline.claims.claim_jobs import papers_with_claims
 from shuffledp.pipeline.claims.errata_data import errata, papers as errata_papers, reading_notes
-from shuffledp.pipeline.claims.results_read import papers_with_claims
 from shuffledp.pipeline.config import Settings
 from shuffledp.pipeline.figures.captions import (
     DRAWN_TWICE,

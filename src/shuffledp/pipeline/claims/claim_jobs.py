@@ -1,13 +1,50 @@
-"""Plain data of the jobs that judge claims; to save time, no claim is imported."""
+"""Claims of the papers as plain data, and the jobs that judge them; to save time, no claim is imported."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from importlib import resources
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from importlib import import_module, resources
+from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
-from shuffledp.pipeline.claims.results_read import papers_with_claims, results_read
+from shuffledp.pipeline import yaml_files
+
+PAPERS = Path(str(resources.files("shuffledp.pipeline.papers")))
+
+
+def papers_with_claims() -> list[str]:
+    """Return the papers whose folder has claims, in alphabetical order.
+
+    Raises ValueError for texts without functions or functions without texts, which nobody would read.
+    """
+    texts, rules = (
+        {path.parent.name for path in PAPERS.glob(f"*/{name}")} for name in ("claims.yaml", "*_claims.py")
+    )
+    if alone := sorted(texts ^ rules):
+        raise ValueError(
+            f"Nobody reads the claims of {', '.join(alone)}: claims.yaml needs *_claims.py beside it."
+        )
+    return sorted(texts)
+
+
+@cache
+def content(paper: str) -> Mapping[str, Any]:
+    """Return the content of a paper's ``claims.yaml``; raise ValueError for a paper without claims."""
+    if paper not in (papers := papers_with_claims()):
+        raise ValueError(f"There are no claims of {paper!r}. Known: {', '.join(papers)}.")
+    stated: Mapping[str, Any] = yaml_files.read(PAPERS / paper / "claims.yaml")
+    return stated
+
+
+def results_read(paper: str) -> Mapping[str, Collection[str]]:
+    """Return the methods whose results decide the claims, by experiment.
+
+    A rule that reads other results raises an error, because its job would not depend on them.
+    """
+    methods: Mapping[str, Collection[str]] = content(paper)["reads"]
+    return methods
 
 
 def papers(configured: Collection[str]) -> list[str]:
@@ -36,7 +73,22 @@ def paper_job(
     }
 
 
-def modules(paper: str, kind: str) -> list[str]:
-    """Return the modules of a paper that end with ``kind``: ``_claims`` or ``witnesses``."""
-    folder = Path(str(resources.files("shuffledp.pipeline.papers") / paper))
-    return [f"shuffledp.pipeline.papers.{paper}.{path.stem}" for path in sorted(folder.glob(f"*{kind}.py"))]
+@cache
+def functions(paper: str, kind: str, answer: str) -> Mapping[str, Callable[..., Any]]:
+    """Return the public functions of a paper's modules that return an ``answer``, by name.
+
+    The names of the modules end with ``kind``: ``_claims`` or ``witnesses``.
+    """
+    modules = [
+        import_module(f"shuffledp.pipeline.papers.{paper}.{path.stem}")
+        for path in sorted((PAPERS / paper).glob(f"*{kind}.py"))
+    ]
+    return {
+        name: function
+        for module in modules
+        for name, function in vars(module).items()
+        if isfunction(function)
+        and function.__annotations__.get("return") == answer
+        and function.__module__ == module.__name__
+        and not name.startswith("_")
+    }

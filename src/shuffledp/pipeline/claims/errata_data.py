@@ -12,9 +12,6 @@ To add an erratum or a note, add an entry to ``errata.yaml`` of the paper and a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from importlib import import_module, resources
-from inspect import isfunction
 from operator import attrgetter
 from typing import Annotated, Final, Literal
 
@@ -22,7 +19,7 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeA
 from pydantic.dataclasses import dataclass
 
 from shuffledp.pipeline import yaml_files
-from shuffledp.pipeline.claims.claim_jobs import modules
+from shuffledp.pipeline.claims.claim_jobs import PAPERS, functions
 from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
 
 #: Consequence of the printed form for its users, by effect.
@@ -141,31 +138,21 @@ class Findings:
     withdrawn: list[Withdrawn] = Field(default_factory=list)
 
 
-_FOLDER = resources.files("shuffledp.pipeline.papers")
-
-
 def papers() -> list[str]:
     """Return the papers that have errata, in alphabetical order."""
-    return sorted(folder.name for folder in _FOLDER.iterdir() if (folder / "errata.yaml").is_file())
+    return sorted(path.parent.name for path in PAPERS.glob("*/errata.yaml"))
 
 
-@cache
-def witnesses(paper: str) -> dict[str, WitnessFunction]:
+def witnesses(paper: str) -> Mapping[str, WitnessFunction]:
     """Return the functions in ``*witnesses.py`` of a paper that return a `Witness`, by name."""
-    homes = [import_module(name) for name in modules(paper, "witnesses")]
-    functions = [function for home in homes for function in vars(home).values() if isfunction(function)]
-    return {
-        function.__name__: function
-        for function in functions
-        if function.__annotations__.get("return") == "Witness"
-    }
+    return functions(paper, "witnesses", "Witness")
 
 
 def findings(paper: str) -> Findings:
     """Return errata, reading notes and withdrawn errata of a paper."""
     if paper not in papers():
         raise ErratumError(f"No errata for a paper named {paper!r}. Known: {', '.join(papers())}.")
-    return parse((_FOLDER / paper / "errata.yaml").read_text(encoding="utf-8"), paper, witnesses(paper))
+    return parse((PAPERS / paper / "errata.yaml").read_text(encoding="utf-8"), paper, witnesses(paper))
 
 
 def errata(paper: str) -> list[Erratum]:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from shuffledp.pipeline.claims.results_read import results_read
+from shuffledp.pipeline.claims.claim_jobs import results_read
 from shuffledp.pipeline.experiments.bundle import PARAMETER_PREFIX, TRAINED_METRICS, Bundle
 from shuffledp.pipeline.experiments.results import Results, read
 from shuffledp.pipeline.query import FEASIBLE, MissingResultsError
@@ -29,15 +29,15 @@ class Evidence:
     def dataset(self, method: str, at: Mapping[str, Any]) -> xr.Dataset:
         """Return the numbers of a method in an experiment under an accounting, both named by ``at``.
 
-        Raises `MissingResultsError` if the run lacks them, and ValueError if the paper's ``results_read.py`` does,
-        because the job of the claims would not depend on them.
+        Raises `MissingResultsError` if the run lacks them, and ValueError if ``reads`` of the paper's
+        ``claims.yaml`` does, because the job of the claims would not depend on them.
         """
         experiment, accounting = str(at["experiment"]), str(at["accounting"])
         methods = results_read(self.paper).get(experiment, ())
         if method not in methods:
             raise ValueError(
-                f"The claims read {self.paper}.{experiment}.{method}, which "
-                f"pipeline/papers/{self.paper}/results_read.py does not list. Known: {', '.join(methods) or 'none'}."
+                f"The claims read {self.paper}.{experiment}.{method}, which `reads` of papers/{self.paper}/claims.yaml "
+                f"does not list. Known: {', '.join(methods) or 'none'}."
             )
         key = (experiment, method, accounting)
         if key not in self._kept:

@@ -1,13 +1,11 @@
-"""General rules: claims decided by errata or reading notes, and orderings of result tables."""
+"""Functions that decide claims of any paper, and words for comparisons."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shuffledp.pipeline.claims.case import Case
+from shuffledp.pipeline.claims.case import Case, Verdict
 from shuffledp.pipeline.claims.errata_data import Entry, findings
-from shuffledp.pipeline.claims.outcomes import Verdict
-from shuffledp.pipeline.claims.stated_claims import Catalogue
 from shuffledp.pipeline.formatters import percent, times
 from shuffledp.pipeline.query import TIE, Array, Outcome, Points, compare, total
 
@@ -15,33 +13,27 @@ from shuffledp.pipeline.query import TIE, Array, Outcome, Points, compare, total
 _BY_ERRATUM, _BY_NOTE = ("in part", "fails"), ("holds", "untestable")
 
 
-def erratum(case: Case, by: str, shown: Outcome | None) -> Verdict:
-    """Return the verdict on a claim that an erratum or reading note concerns.
+def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
+    """Return the verdict on a claim that an erratum or reading note concerns; ``shown`` if its witness demonstrates it.
 
-    An erratum decides against the paper if its witness demonstrates it. A reading note makes the claim untestable if
-    one of its readings is inferred; otherwise the statement holds as printed.
+    An erratum decides against the paper. A reading note makes the claim untestable if one of its readings is inferred;
+    otherwise the statement holds as printed.
     """
-    outcome = shown or case.claim.expected
-    remarks = findings(case.claim.paper)
+    remarks = findings(case.paper)
     entries: dict[str, Entry] = {entry.id: entry for entry in (*remarks.errata, *remarks.notes)}
     if by not in entries:
-        raise ValueError(f"{case.claim.id}: no erratum or note {by!r} about {case.claim.paper}.")
-    printed = by in {entry.id for entry in remarks.errata}
-    if outcome == "open" or outcome not in (_BY_ERRATUM if printed else _BY_NOTE):
-        raise ValueError(f"{case.claim.id}: {by} cannot make the claim {outcome!r}.")
-    witness = entries[by].compute()
-    shows = entries[by].shown_by(witness)
+        raise ValueError(f"No erratum or note {by!r} about {case.paper}. Known: {', '.join(entries)}.")
+    entry, printed = entries[by], by in {entry.id for entry in remarks.errata}
+    if shown not in (_BY_ERRATUM if printed else _BY_NOTE):
+        raise ValueError(f"{by} cannot make the claim {shown!r}.")
+    witness = entry.compute()
+    shows = entry.shown_by(witness)
     otherwise: Outcome = "holds" if printed else "untestable"
     return Verdict(
         f"{witness.correct:.4g} against {witness.printed:.4g} as {'printed' if printed else 'read'}",
-        outcome if shows else otherwise,
+        shown if shows else otherwise,
         f"{by}{'' if shows else ' is not shown'}: {witness.quantity}. {witness.note}".rstrip(" ."),
     )
-
-
-def by_entry(claim: Catalogue, id: str, by: str, *, shown: Outcome | None = None) -> None:
-    """Declare a claim that an entry decides; `shown` is the outcome if its witness demonstrates it."""
-    claim(id, by=by, shown=shown)(erratum)
 
 
 def counts(points: Points) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
 from shuffledp.pipeline.claims import stated_claims
-from shuffledp.pipeline.claims.case import Case
+from shuffledp.pipeline.claims.case import Case, Effort, Verdict, combined
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.outcomes import Verdict, combined
 from shuffledp.pipeline.claims.stated_claims import Claim
 from shuffledp.pipeline.formatters import listed
 from shuffledp.pipeline.query import MissingResultsError, Outcome
@@ -22,31 +22,32 @@ _OF_CLAIM = ("id", "kind", "paper", "stated", "expected", "figure", "errata")
 Row = dict[str, str]
 
 
-def judged(case: Case) -> Verdict:
-    """Return the verdict of the claim's rule, ``untestable`` if results are missing."""
-    claim = case.claim
-    if claim.rule is None:
+def judged(claim: Claim, case: Case) -> Verdict:
+    """Return the verdict of the claim's function, ``untestable`` if results are missing or there is no function."""
+    if claim.untestable:
         return Verdict("", "untestable", claim.untestable)
     try:
-        return claim.rule(case, **claim.options)
+        return claim.decide(case, **claim.options)
     except MissingResultsError as missing:
         return Verdict("", "untestable", str(missing))
 
 
-def rows(claim: Claim, evidence: Evidence, effort: Any, scale: str) -> Iterator[Row]:
+def rows(claim: Claim, evidence: Evidence, effort: Effort, scale: str) -> Iterator[Row]:
     """Yield the rows of a claim: one per accounting and target."""
-    followed = [row for other in _followed(claim) for row in rows(other, evidence, effort, scale)]
-    verdicts = {
-        (accounting, target): following(followed, accounting)
-        if claim.follows
-        else judged(Case(evidence, {"accounting": accounting}, claim=claim, target=target, effort=effort))
-        for accounting in claim.accountings
-        for target in claim.targets
-    }
-    unabridged = [
-        judged_case.verdict for (accounting, _), judged_case in verdicts.items() if accounting not in ABRIDGED
+    others = stated_claims.claims(claim.paper) if claim.follows else ()
+    followed = [
+        row for other in others if other.id in claim.follows for row in rows(other, evidence, effort, scale)
     ]
-    overall = combined(unabridged or [judged_case.verdict for judged_case in verdicts.values()])
+
+    def verdict_on(accounting: str, target: str) -> Verdict:
+        if claim.follows:
+            return following(followed, accounting)
+        at = {"accounting": accounting}
+        return judged(claim, Case(evidence, at, paper=claim.paper, target=target, effort=effort))
+
+    verdicts = {pair: verdict_on(*pair) for pair in product(claim.accountings, claim.targets)}
+    unabridged = [verdict for (accounting, _), verdict in verdicts.items() if accounting not in ABRIDGED]
+    overall = combined(verdict.verdict for verdict in unabridged or verdicts.values())
     for (accounting, target), verdict in verdicts.items():
         yield {
             **{name: getattr(claim, name) for name in _OF_CLAIM},
@@ -60,14 +61,6 @@ def rows(claim: Claim, evidence: Evidence, effort: Any, scale: str) -> Iterator[
             "headline": "yes" if claim.headline else "",
             "scale": scale,
         }
-
-
-def _followed(claim: Claim) -> list[Claim]:
-    return (
-        [other for other in stated_claims.claims(claim.paper) if other.id in claim.follows]
-        if claim.follows
-        else []
-    )
 
 
 def following(followed: Iterable[Row], accounting: str) -> Verdict:

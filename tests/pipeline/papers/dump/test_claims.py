@@ -11,13 +11,13 @@ import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
-from judged_claims import claim, judged, outcomes
+from judged_claims import judged, outcomes
 
 from shuffledp.accounting.dump.dummies import dummy_delta
 from shuffledp.accounting.dump.errors import dump_mse, printed_flexible_mse
 from shuffledp.pipeline.claims.case import Case
+from shuffledp.pipeline.claims.claim_jobs import results_read
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.results_read import results_read
 from shuffledp.pipeline.formatters import finite
 from shuffledp.pipeline.papers.dump import (
     comparison_claims as tables,
@@ -77,7 +77,7 @@ def test_infeasible_rivals_are_no_rivals():
 def test_smaller_pair_share_costs_messages(tmp_path, monkeypatch):
     plant(monkeypatch, lambda m, p: 1.0)
     at = {"accounting": "printed", "experiment": "ratings"}
-    case = Case(Evidence(tmp_path, "dump", {}), at, claim=claim("DU-06"))
+    case = Case(Evidence(tmp_path, "dump", {}), at, paper="dump")
     few, many = (finite(tables._messages_with_share(case, share)) for share in (0.5, 0.01))
     assert (few > 0).all()
     assert (many > 10 * few).all()
@@ -313,7 +313,7 @@ def test_deviations_come_from_the_repeats(tmp_path):
     for repeats in (36, 2):
         simulated_errors = [2.0 + 2 * (i % 2) for i in range(repeats)]
         write(tmp_path, "domains.pure_dump", {"eps": EPS}, lambda a, p: 2.0, simulated=simulated_errors)
-        case = Case(Evidence(tmp_path, "dump", results_read("dump")), at, claim=claim("DU-24"))
+        case = Case(Evidence(tmp_path, "dump", results_read("dump")), at, paper="dump")
         if repeats > simulated.FEWEST_REPEATS:
             found = finite(simulated.deviations(case, "pure_dump"))
             assert found.tolist() == pytest.approx([6 / np.sqrt(36 / 35)] * 2)

@@ -138,7 +138,7 @@ def test_split_users_have_less_error(split, outcome):
 def test_no_constants_is_untestable():
     found = judged({}, "RA-16")["-", "-"]
     assert (found["verdict"], found["why"]) == ("untestable", "the abstract has no constants")
-    assert claim("RA-16").rule is None
+    assert not claim("RA-16").rule
 
 
 def test_witness_has_the_released_error():

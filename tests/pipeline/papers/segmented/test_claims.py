@@ -20,7 +20,7 @@ from shuffledp.accounting.segmented.plan_search import segmented_plan
 from shuffledp.numerics.windows import Window
 from shuffledp.pipeline.claims import verdict_rows
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.results_read import results_read
+from shuffledp.pipeline.claims.claim_jobs import results_read
 from shuffledp.pipeline.datasets import PublishedDataset
 from shuffledp.pipeline.formatters import finite
 from shuffledp.pipeline.papers.segmented import panel_errors as panels, theorem_claims as theory
@@ -181,9 +181,9 @@ def test_claims_that_the_figures_decide(key, changed, outcome):
     one = claim(key)
     evidence = Curves(Path(), one.paper, results_read(one.paper), planted=world(**changed))
     case = Case(
-        evidence, {"accounting": "printed"}, claim=one, target=one.targets[0], effort="quick"
+        evidence, {"accounting": "printed"}, paper=one.paper, target=one.targets[0], effort="quick"
     )  # other rows read the same numbers here
-    assert verdict_rows.judged(case).verdict == outcome
+    assert verdict_rows.judged(one, case).verdict == outcome
 
 
 @pytest.mark.parametrize("key", ["SE-06", "SE-08", "SE-12", "SE-13", "SE-14", "SE-15"])
@@ -227,9 +227,7 @@ def test_population_errors_are_of_plans(accounting):
     methods = {"separate": parted, "segmented_best": lambda a, p: ours[p["split"]].expected_sse(spread)}
     planted = {"msnbc": (grid, methods), "uniform": ({"s": [4], **grid}, methods)}
     evidence = InMemory(Path(), "segmented", results_read("segmented"), planted=planted)
-    case = Case(
-        evidence, {"accounting": accounting}, claim=claim("SE-01"), target="population", effort="quick"
-    )
+    case = Case(evidence, {"accounting": accounting}, paper="segmented", target="population", effort="quick")
     assert finite(panels.spreads(case)) == pytest.approx([spread] * 6, rel=1e-9)
     for split in SPLITS:
         against_population = ours[split].expected_sse(spread, truth="population")

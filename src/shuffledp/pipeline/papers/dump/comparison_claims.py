@@ -9,9 +9,7 @@ import numpy as np
 
 from shuffledp.accounting.baselines.correlated_counts import correlated_noise
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.case import Case, Verdict
 from shuffledp.pipeline.formatters import finite, span, times
 from shuffledp.pipeline.papers.dump.computed_tables import PROTOCOLS
 from shuffledp.pipeline.query import (
@@ -24,8 +22,6 @@ from shuffledp.pipeline.query import (
     share,
     total,
 )
-
-claim = catalogue("dump")
 
 DUMP = ("pure_dump", "mix_dump")
 #: All other protocols except correlated noise.
@@ -88,26 +84,6 @@ def _leads(ours: Sequence[Array], best: Sequence[Array]) -> str:
     return span(positive) if positive.size else "infinitely many"
 
 
-@claim("DU-02", of=["pure_dump"], rivals=["grr_blanket"], large_domain=True)
-@claim("DU-03", of=["pure_dump"], rivals=RIVALS)
-@claim("DU-04", of=["mix_dump"], rivals=RIVALS, large_domain=True)
-@claim("O-16", of=["mix_dump"], rivals=RIVALS)
-@claim(
-    "DU-06",
-    of=DUMP,
-    rivals=["truncation", "private_coin", "public_coin", "correlated_noise"],
-    quantity="extra_messages",
-    shares=[0.01, 0.5],
-)
-@claim("DU-07", of=["mix_dump"], rivals=["pure_dump"], quantity="extra_messages")
-@claim("DU-26", of=["pure_dump"], rivals=["mix_dump"], experiments=["domains", "users", *PLOTTED])
-@claim(
-    "DU-29",
-    of=[*DUMP, "truncation", "correlated_noise"],
-    rivals=["private_coin", "public_coin"],
-    quantity="extra_messages",
-)
-@claim("DU-42", of=DUMP, rivals=["grr_blanket", "solh"], experiments=["ratings"])
 def lowest(
     case: Case,
     of: Names,
@@ -138,8 +114,6 @@ def lowest(
     return Verdict(", ".join([f"lowest at {points}", *rest]), points, reason)
 
 
-@claim("DU-05", of=["mix_dump"], most=1.5, experiments=["domains", *PLOTTED], somewhere=True)
-@claim("DU-32", of=["truncation", "truncation_plain"], most=2)
 def ratio_below(
     case: Case, of: Names, most: float, experiments: Names = PLOTTED, somewhere: bool = False
 ) -> Verdict:
@@ -160,7 +134,6 @@ def ratio_below(
     )
 
 
-@claim("DU-33")
 def ten_times_as_many(case: Case) -> Verdict:
     """Check at every point that the truncation-based protocol has at least ten times as many messages as DUMP."""
     ratios = finite(

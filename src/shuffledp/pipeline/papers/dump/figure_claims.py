@@ -8,9 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import SLOPE, Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.case import SLOPE, Case, Verdict
 from shuffledp.pipeline.formatters import SAME, finite, number, percent, series, span, times
 from shuffledp.pipeline.papers.dump.comparison_claims import DUMP, PLOTTED, error_by_function
 from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
@@ -29,13 +27,10 @@ from shuffledp.pipeline.query import (
     total,
 )
 
-claim = catalogue("dump")
-
 #: Factor from which a decrease of the error between consecutive eps counts as a jump.
 JUMP = 10.0
 
 
-@claim("DU-01")
 def domain_ratio(case: Case) -> Verdict:
     """Check that the errors for a large and a small domain differ by at most a fraction."""
     low, high, eps, most = 50, 5000, 0.5, 0.05
@@ -48,9 +43,6 @@ def domain_ratio(case: Case) -> Verdict:
     )
 
 
-@claim("DU-21", experiment="domains", method="mix_dump", along="k", eps=[0.5], within=[7, 13])
-@claim("DU-22", experiment="users", method="pure_dump", along="n", eps=[0.2, 0.5, 1.0], within=[90, 110])
-@claim("DU-23", experiment="users", method="mix_dump", along="n", eps=[0.2, 0.5, 1.0], within=[90, 110])
 def per_decade(
     case: Case, experiment: str, method: str, along: str, eps: Sequence[float], within: Sequence[float]
 ) -> Verdict:
@@ -77,7 +69,6 @@ def per_decade(
     )
 
 
-@claim("DU-08")
 def fall_with_users(case: Case) -> Verdict:
     """Judge the slope of the log of extra messages against the log of the number of users."""
     query, stated = case.where(experiment="users"), -1
@@ -93,7 +84,6 @@ def fall_with_users(case: Case) -> Verdict:
     )
 
 
-@claim("DU-13")
 def not_amplified(case: Case) -> Verdict:
     """Check that the local budget of GRR is at most eps at every point."""
     reasons, points = [], Points(0, 0)
@@ -109,7 +99,6 @@ def not_amplified(case: Case) -> Verdict:
     return Verdict(f"not amplified at {points}", points, "; ".join(reasons))
 
 
-@claim("DU-27")
 def poor_without_amplification(case: Case) -> Verdict:
     """Check that GRR is not amplified at the smallest eps on synthetic data, and has a much larger error there."""
     query = case.where(experiment="synthetic")
@@ -138,7 +127,6 @@ def poor_without_amplification(case: Case) -> Verdict:
     )
 
 
-@claim("DU-28")
 def maximum_at_rate(case: Case) -> Verdict:
     """Check that public-coin's error is largest near the eps with a noise rate, to one grid point."""
     half, query = 0.5, case.where(experiment="synthetic", k=50)
@@ -164,7 +152,6 @@ def maximum_at_rate(case: Case) -> Verdict:
     )
 
 
-@claim("DU-30")
 def below_one_at_large_eps(case: Case) -> Verdict:
     """Check that there is less than one extra message per user at the largest eps, on synthetic data."""
     eps, thresholds = 1, []
@@ -180,7 +167,6 @@ def below_one_at_large_eps(case: Case) -> Verdict:
     )
 
 
-@claim("DU-31")
 def rising_messages(case: Case) -> Verdict:
     """Check that the number of messages of a protocol increases with eps."""
     points = total(
@@ -194,7 +180,6 @@ def rising_messages(case: Case) -> Verdict:
     )
 
 
-@claim("DU-14")
 def thousands(case: Case) -> Verdict:
     """Check that a protocol sends thousands of messages."""
     experiment, least = "ratings", 1000
@@ -207,7 +192,6 @@ def thousands(case: Case) -> Verdict:
     )
 
 
-@claim("DU-34")
 def nearly_optimal_but_expensive(case: Case) -> Verdict:
     """Check that correlated noise has less error than pureDUMP, near the central error, but far more messages."""
     most, least = 2, 10
@@ -230,7 +214,6 @@ def nearly_optimal_but_expensive(case: Case) -> Verdict:
     )
 
 
-@claim("DU-19")
 def against_shuffler(case: Case) -> Verdict:
     """Check for every domain size that a user's dummies reduce the local eps to a share of eps_local."""
     dummies, most = 10_000, 0.5 * EPS_LOCAL
@@ -246,7 +229,6 @@ def against_shuffler(case: Case) -> Verdict:
 # -- orderings --------------------------------------------------------------------------------------------------------
 
 
-@claim("O-19")
 def decreasing(case: Case) -> Verdict:
     """Check that errors decrease with eps on all data, and with the number of users."""
     methods = (*DUMP, "solh", "private_coin")

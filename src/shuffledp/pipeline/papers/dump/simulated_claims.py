@@ -7,15 +7,11 @@ import math
 import numpy as np
 
 from shuffledp.accounting.dump.errors import dump_mse, printed_dump_mse, printed_flexible_mse
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.case import Case, Verdict
 from shuffledp.pipeline.formatters import finite, number, percent, times
 from shuffledp.pipeline.papers.dump.comparison_claims import DUMP, PLOTTED
 from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
 from shuffledp.pipeline.query import Array, MissingResultsError, Query, compare, mapped, share
-
-claim = catalogue("dump")
 
 FLEXIBLE = ("flexible_pure_dump", "flexible_mix_dump")
 #: Standard errors up to which a simulated and an expected error agree.
@@ -33,7 +29,6 @@ def deviations(query: Query, method: str) -> Array:
     return (query("mean", method) - query("expected", method)) / query("standard_error", method)
 
 
-@claim("DU-24")
 def simulated_agrees(case: Case) -> Verdict:
     """Check that simulated and expected errors agree at every point."""
     apart, gaps, short = [], [], []
@@ -58,7 +53,6 @@ def _short_form(users: float, size: float, dummies: float) -> float:
     return printed_dump_mse(int(users), int(size), dummies, eps_local=EPS_LOCAL)
 
 
-@claim("DU-44")
 def unbiased(case: Case) -> Verdict:
     """Check that squared errors do not exceed the estimators' variances, which a squared bias would increase."""
     over, most = [], {}
@@ -80,7 +74,6 @@ def unbiased(case: Case) -> Verdict:
     )
 
 
-@claim("DU-36")
 def simulated_all_the_same(case: Case) -> Verdict:
     """Compare a protocol's simulated and expected errors; the claim is about run time and therefore untestable."""
     queries = case.each("experiment", PLOTTED)
@@ -98,7 +91,6 @@ def simulated_all_the_same(case: Case) -> Verdict:
     )
 
 
-@claim("DU-40")
 def flexible_formula(case: Case) -> Verdict:
     """Compare the printed error of flexible variants with the simulated error when senders have several dummies."""
     query, ratios, apart = case.where(experiment="flexible"), [], []
@@ -125,7 +117,6 @@ def flexible_formula(case: Case) -> Verdict:
     )
 
 
-@claim("DU-41")
 def flexible_saves(case: Case) -> Verdict:
     """Check that flexible dummies have fewer messages and less error than a whole number of dummies per user."""
     query, method = case.where(experiment="flexible"), "flexible_pure_dump"

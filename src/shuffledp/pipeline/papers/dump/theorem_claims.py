@@ -22,10 +22,7 @@ from shuffledp.accounting.dump.flexible import flexible_dummies, flexible_dummie
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import by_entry
-from shuffledp.pipeline.claims.outcomes import SLOPE, Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.case import SLOPE, Case, Verdict
 from shuffledp.pipeline.formatters import number, percent, series, times
 from shuffledp.pipeline.papers.dump.computed_tables import (
     COLUMNS,
@@ -39,8 +36,6 @@ from shuffledp.pipeline.papers.dump.computed_tables import (
 )
 from shuffledp.pipeline.query import Points, grade, near, share, slope
 
-claim = catalogue("dump")
-
 Floats = NDArray[np.float64]
 #: Relative difference up to which two numbers are equal.
 EQUAL = 1e-9
@@ -50,7 +45,6 @@ GRID = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 NUMBERS = (10_000, 100_000, 1_000_000)
 
 
-@claim("DU-16")
 def theorem_5_2(case: Case) -> Verdict:
     """Compare the eps of the theorem with the exact eps at the theorem's number of dummies."""
     shares, factors = [], []
@@ -70,7 +64,6 @@ def theorem_5_2(case: Case) -> Verdict:
     )
 
 
-@claim("DU-18")
 def theorem_5_6(case: Case) -> Verdict:
     """Judge the exact delta of mixDUMP at the theorem's number of dummies."""
     eps_values = EPS[:: case.at_most(1, 3)]
@@ -90,7 +83,6 @@ def theorem_5_6(case: Case) -> Verdict:
     )
 
 
-@claim("DU-20")
 def corollary_5_3(case: Case) -> Verdict:
     """Compare the exact local eps of a user's dummies with the eps of the corollary."""
     shares = []
@@ -109,7 +101,6 @@ def corollary_5_3(case: Case) -> Verdict:
     )
 
 
-@claim("DU-09")
 def any_eps(case: Case) -> Verdict:
     """Check that by the theorem finitely many dummies give any small eps."""
     eps_values = [10.0**-power for power in range(case.at_most(6, 4))]
@@ -154,7 +145,6 @@ def enumerated_delta(users: int, dummies: int, values: int, eps: float) -> float
 TOTAL: Final = 12
 
 
-@claim("DU-10")
 def only_the_total(case: Case) -> Verdict:
     """Check, by the theorem and by enumeration, that delta depends only on the total number of dummies."""
     if case.accounting == "printed":
@@ -173,7 +163,6 @@ def only_the_total(case: Case) -> Verdict:
     return Verdict(f"relative difference at most {apart:.1g}", apart < EQUAL, how, f"{len(totals)} settings")
 
 
-@claim("DU-11")
 def cheaper_with_users(case: Case) -> Verdict:
     """Judge the extra messages by the number of users; users share dummies, but not tuples or additions."""
     k, eps = 50, 1.0
@@ -192,7 +181,6 @@ def cheaper_with_users(case: Case) -> Verdict:
     )
 
 
-@claim("DU-25")
 def every_eps(case: Case) -> Verdict:
     """Check both theorems for eps up to 1 and delta up to the largest value."""
     eps_values = (1.0, 0.5, 0.1, 0.01)[:: case.at_most(1, 2)]
@@ -212,8 +200,6 @@ def every_eps(case: Case) -> Verdict:
     )
 
 
-@claim("DU-37", table="table3")
-@claim("DU-38", table="table4")
 def printed_table(case: Case, table: str) -> Verdict:
     """Check Tables 3 and 4, entry by entry."""
     entries, eps_local = {"table3": (PRINTED_PURE, math.inf), "table4": (PRINTED_MIX, EPS_LOCAL)}[table]
@@ -232,7 +218,6 @@ def printed_table(case: Case, table: str) -> Verdict:
     )
 
 
-@claim("DU-39")
 def random_senders(case: Case) -> Verdict:
     """Compare Table 3's dummies with a proof for a random number of senders, and with the exact delta."""
     cells = list(product(EPS, COLUMNS))
@@ -264,7 +249,6 @@ def random_senders(case: Case) -> Verdict:
     )
 
 
-@claim("DU-43")
 def logarithmic_error(case: Case) -> Verdict:
     """Judge how pureDUMP's error grows with 1/delta for tiny delta, and its ratio to the central error."""
     n, k, eps = USERS, 500, 1.0
@@ -371,7 +355,6 @@ BY_VALUE: Mapping[str, Callable[[Floats, int, int, float], Floats]] = {
 }
 
 
-@claim("DU-35")
 def any_data(case: Case) -> Verdict:
     """Compare the mean error over the values for skewed data and for equally frequent values."""
     within, k, eps = 0.02, 50, 1.0
@@ -388,7 +371,3 @@ def any_data(case: Case) -> Verdict:
         f"error on frequencies in proportion to 1, 1/4, 1/9, ... over that on equal ones ({k} values, {USERS} users, "
         f"eps {eps:g}); within {percent(within)} for {same.of('protocols')}",
     )
-
-
-by_entry(claim, "DU-15", "DUMP-N10", shown="holds")
-by_entry(claim, "DU-17", "DUMP-1")

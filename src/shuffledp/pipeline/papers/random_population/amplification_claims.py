@@ -10,10 +10,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import unamplified_budget, unamplified_delta
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
 from shuffledp.numerics.roots import root_below
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import by_entry
-from shuffledp.pipeline.claims.outcomes import Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.case import Case, Verdict
 from shuffledp.pipeline.formatters import SAME, finite, number, percent, times
 from shuffledp.pipeline.papers.random_population.error_claims import WORDS, budgets
 from shuffledp.pipeline.papers.random_population.settings import DELTA, EPS
@@ -22,8 +19,6 @@ from shuffledp.pipeline.query import MissingResultsError, grade, monotone
 from shuffledp.populations.base import Fixed, Law
 from shuffledp.populations.bounds import MomentBounded
 from shuffledp.populations.laws import Binomial, Poisson
-
-claim = catalogue("random_population")
 
 #: Local budget (nats) and mean of Figure 2.
 FIG2_LOCAL, FIG2_MEAN = 0.5, 5000.0
@@ -34,7 +29,6 @@ MEANS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
 AMPLIFIES = 1.001
 
 
-@claim("RP-03")
 def no_others(case: Case) -> Verdict:
     """Check that without other users the largest local budget is the central budget, up to the gain from delta."""
     gains = {
@@ -50,7 +44,6 @@ def no_others(case: Case) -> Verdict:
     )
 
 
-@claim("RP-04")
 def mean_violates(case: Case) -> Verdict:
     """Check that the budget for the mean population exceeds delta if the variance is large."""
     granted = amplified_epsilon(Fixed(int(FIG2_MEAN)), FIG2_LOCAL, DELTA, accounting="exact")
@@ -72,7 +65,6 @@ def mean_violates(case: Case) -> Verdict:
     )
 
 
-@claim("RP-05")
 def needs_users(case: Case) -> Verdict:
     """Check that amplification begins at some mean population and persists for larger populations."""
     gains = {
@@ -93,7 +85,6 @@ def needs_users(case: Case) -> Verdict:
     )
 
 
-@claim("RP-08")
 def valid_theorems(case: Case) -> Verdict:
     """Check at random settings that the eps_c of Theorems 1 and 2 has at most the stated exact delta."""
     count = case.at_most(400, 40)
@@ -121,7 +112,6 @@ def valid_theorems(case: Case) -> Verdict:
     )
 
 
-@claim("RP-09")
 def eight_form(case: Case) -> Verdict:
     """Check that the simplified form has at most the stated delta from 3 log(4/delta) clones on."""
     e, users, log4 = math.exp(1.0), 100_001, math.log(4 / DELTA)
@@ -143,8 +133,6 @@ def eight_form(case: Case) -> Verdict:
     )
 
 
-@claim("RP-11", experiment="adult")
-@claim("RP-12", experiment="poisson_even")
 def amplification_grows(case: Case, experiment: str) -> Verdict:
     """Check that A(eps_c) at every eps_c grows with the participation rate, or with the mean of the other users."""
     local = budgets(case, experiment)
@@ -161,7 +149,6 @@ def amplification_grows(case: Case, experiment: str) -> Verdict:
     )
 
 
-@claim("RP-13")
 def variance_costs(case: Case) -> Verdict:
     """Check that Theorem 3's central budget grows with the variance of the population."""
     delta = 0.001
@@ -178,7 +165,6 @@ def variance_costs(case: Case) -> Verdict:
     )
 
 
-@claim("RP-14")
 def variance_limit(case: Case) -> Verdict:
     """Judge the least variance without amplification at the stated delta; "in part" if nothing amplifies."""
 
@@ -213,11 +199,3 @@ def variance_limit(case: Case) -> Verdict:
         f"mean {FIG2_MEAN:g}, eps_l {FIG2_LOCAL:g}, delta {delta:g}, the stated limit {stated:g} within "
         f"{percent(within)}{elsewhere}",
     )
-
-
-by_entry(claim, "RP-06", "RP-E13")
-by_entry(claim, "RP-07", "RP-E20")
-by_entry(claim, "RP-10", "RP-E7", shown="in part")
-by_entry(claim, "RP-15", "RP-N10", shown="untestable")
-by_entry(claim, "RP-41", "RP-N26", shown="holds")
-by_entry(claim, "RP-44", "RP-E18")

@@ -7,9 +7,7 @@ import numpy as np
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.random_population.best_dummies import dummy_grid, optimal_dummies
 from shuffledp.accounting.random_population.report_errors import error_factor, report_variance
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import POINTS, Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.case import POINTS, Case, Verdict
 from shuffledp.pipeline.formatters import finite, percent, percents, times
 from shuffledp.pipeline.papers.random_population.error_claims import COUNTED, WORDS, all_errors, errors
 from shuffledp.pipeline.papers.random_population.settings import DELTA
@@ -29,8 +27,6 @@ from shuffledp.pipeline.query import (
     total,
 )
 from shuffledp.populations.laws import Binomial, Poisson
-
-claim = catalogue("random_population")
 
 #: Poisson means at which dummies are tried.
 SMALL_MEANS = (12, 30, 100, 300, 1000, 5000, 25_000)
@@ -54,7 +50,6 @@ def budgets_by_dummies(case: Case) -> Array:
     return mapped(budget, case.under("printed")("eps_local", "non_adaptive", experiment="dummies")["k"])
 
 
-@claim("RP-16")
 def dummies_amplify(case: Case) -> Verdict:
     """Check that A(k) grows with k."""
     local = budgets_by_dummies(case)
@@ -73,7 +68,6 @@ def _gain_outcome(gain: float, stated: float, least: float) -> Outcome:
     return near(gain, stated, POINTS) if gain > least else "fails"
 
 
-@claim("RP-17")
 def best_number_gains(case: Case) -> Verdict:
     """Judge the reduction of the squared error by the run's best number of dummies."""
     if case.accounting == "simplified":
@@ -89,7 +83,6 @@ def best_number_gains(case: Case) -> Verdict:
     )
 
 
-@claim("RP-18")
 def steps_suffice(case: Case) -> Verdict:
     """Compare the least error over steps of sqrt(n') with the least error over all numbers of dummies."""
     steps = [int(k) for k in dummy_grid(FIG3)]
@@ -106,7 +99,6 @@ def steps_suffice(case: Case) -> Verdict:
     )
 
 
-@claim("RP-19")
 def none_without_amplification(case: Case) -> Verdict:
     """Check that equation (6) is least without dummies if A(k) is the central budget for every k."""
     errors = [report_variance(FIG3_EPS) * error_factor(FIG3, k) for k in range(0, 5001, 50)]
@@ -128,7 +120,6 @@ def gains(case: Case, experiment: str, of: str) -> Array:
     return 1 - errors(case, experiment, of) / errors(case, experiment, "amplified")
 
 
-@claim("RP-28")
 def gain_at(case: Case) -> Verdict:
     """Judge the gain of dummies at one point."""
     experiment, panel, eps = "adult", 0.05, 0.001
@@ -140,7 +131,6 @@ def gain_at(case: Case) -> Verdict:
     )
 
 
-@claim("RP-29")
 def gain_shrinks(case: Case) -> Verdict:
     """Check that the gain of dummies decreases from panel to panel and from one budget to the next."""
     gain = 1 - all_errors(case, "adult", "non_adaptive") / all_errors(case, "adult", "amplified")
@@ -156,7 +146,6 @@ def gain_shrinks(case: Case) -> Verdict:
     )
 
 
-@claim("RP-30")
 def gain_of_panel(case: Case) -> Verdict:
     """Judge the mean gain of dummies in one panel."""
     experiment, panel = "poisson_even", 1000
@@ -170,7 +159,6 @@ def gain_of_panel(case: Case) -> Verdict:
     )
 
 
-@claim("RP-31")
 def dominated(case: Case) -> Verdict:
     """Check that one way of adding dummies is never better than another."""
     better, other = (
@@ -186,7 +174,6 @@ def dominated(case: Case) -> Verdict:
     )
 
 
-@claim("RP-32")
 def almost_equal(case: Case) -> Verdict:
     """Check that the error is close to AMPLIFIED's at most points, and smaller at more points than larger."""
     within = 0.02
@@ -202,7 +189,6 @@ def almost_equal(case: Case) -> Verdict:
     )
 
 
-@claim("RP-33")
 def helps_small(case: Case) -> Verdict:
     """Judge the largest mean population for which the best number of dummies clearly reduces the error."""
     eps, least, plotted = 0.05, 0.01, 1000

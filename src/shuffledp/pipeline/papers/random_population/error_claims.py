@@ -14,10 +14,8 @@ from scipy.special import erfcx
 
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.random_population.report_errors import inverse_moments, report_variance
-from shuffledp.pipeline.claims.case import Case
+from shuffledp.pipeline.claims.case import POINTS, SLOPE, Case, Verdict
 from shuffledp.pipeline.claims.general_rules import never_above
-from shuffledp.pipeline.claims.outcomes import POINTS, SLOPE, Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.formatters import finite, percent, percents, span, times
 from shuffledp.pipeline.papers.random_population.settings import ADULT_FEMALE, DELTA, dummies_error
 from shuffledp.pipeline.query import (
@@ -37,8 +35,6 @@ from shuffledp.pipeline.query import (
 )
 from shuffledp.populations.base import Law
 from shuffledp.populations.laws import Binomial, Poisson
-
-claim = catalogue("random_population")
 
 #: Grid variable that distinguishes the panels of an experiment.
 PANEL = {"adult": "rate", "gradient": "rate", "poisson_even": "others", "poisson_skewed": "others"}
@@ -179,7 +175,6 @@ def reductions(case: Case, experiments: Names, of: str, against: str) -> dict[st
     }
 
 
-@claim("RP-01")
 def more_than(case: Case) -> Verdict:
     """Check in every panel that the mean reduction exceeds the stated fraction."""
     stated = 0.6
@@ -209,9 +204,6 @@ def _apart(case: Case) -> dict[str, float]:
     return means
 
 
-@claim("RP-20", experiments=["adult"], against="local", stated=0.7)
-@claim("RP-26", experiments=["poisson_even", "poisson_skewed"], against="local", stated=0.6)
-@claim("RP-47", experiments=["gradient"], against="random_checkin", stated=0.4)
 def mean_reduction(case: Case, experiments: Names, against: str, stated: float) -> Verdict:
     """Check that the mean reduction over all panels is about the stated fraction."""
     means = finite(reductions(case, experiments, "amplified", against).values())
@@ -222,8 +214,6 @@ def mean_reduction(case: Case, experiments: Names, against: str, stated: float) 
     )
 
 
-@claim("RP-21", experiments=["adult"])
-@claim("RP-27", experiments=["poisson_even", "poisson_skewed"])
 def growing_reduction(case: Case, experiments: Names) -> Verdict:
     """Check that each panel's mean reduction is larger than in the panel with fewer participants."""
     means = [finite(values) for values in reductions(case, experiments, "amplified", "local").values()]
@@ -238,7 +228,6 @@ def growing_reduction(case: Case, experiments: Names) -> Verdict:
     )
 
 
-@claim("RP-02")
 def against_naive(case: Case) -> Verdict:
     """Compare the best single-message proposal and both multi-message proposals with RandomCheckin on Adult."""
     stated, checkin = 0.6, errors(case, "adult", "random_checkin")
@@ -259,7 +248,6 @@ def against_naive(case: Case) -> Verdict:
 # -- RandomCheckin and the shape of curves -------------------------------------------------------------------------
 
 
-@claim("RP-22")
 def checkin_amplifies(case: Case) -> Verdict:
     """Count the points on Adult where RandomCheckin has a larger local budget than AMPLIFIED."""
     ours, theirs = budgets(case, "adult"), budgets(case, "adult", "random_checkin")
@@ -273,7 +261,6 @@ def checkin_amplifies(case: Case) -> Verdict:
     )
 
 
-@claim("RP-23")
 def away_from_checkin(case: Case) -> Verdict:
     """Judge the difference of the errors of RandomCheckin and AMPLIFIED on Adult, relative to either error."""
     low, high = 0.4, 0.6
@@ -288,7 +275,6 @@ def away_from_checkin(case: Case) -> Verdict:
     )
 
 
-@claim("RP-24")
 def slots_filled(case: Case) -> Verdict:
     """Judge the share of RandomCheckin's slots that hold a user's report."""
     filled = []
@@ -303,7 +289,6 @@ def slots_filled(case: Case) -> Verdict:
     )
 
 
-@claim("RP-25")
 def in_proportion(case: Case) -> Verdict:
     """Judge the slope of log error against log mean population, for several methods and budgets."""
     stated, at = -1, (0.001, 0.1, 0.5)
@@ -324,7 +309,6 @@ def in_proportion(case: Case) -> Verdict:
     )
 
 
-@claim("RP-48")
 def similar_gaps(case: Case) -> Verdict:
     """Compare the mean gap to RandomCheckin for gradients with the mean gap for the binary task."""
     means = reductions(case, ("gradient", "adult"), "amplified", "random_checkin").values()
@@ -336,7 +320,6 @@ def similar_gaps(case: Case) -> Verdict:
     )
 
 
-@claim("O-08")
 def errors_fall(case: Case) -> Verdict:
     """Check that every method's error decreases with the budget and from panel to panel."""
     points, rising = Points(0, 0), []
@@ -354,11 +337,6 @@ def errors_fall(case: Case) -> Verdict:
     )
 
 
-@claim("O-01", experiments=COUNTED, lower="amplified", upper="local")
-@claim("O-02", experiments=COUNTED, lower="non_adaptive", upper="amplified")
-@claim("O-05", experiments=["adult", "poisson_even"], lower="multi_union", upper="amplified")
-@claim("O-06", experiments=["adult", "poisson_even"], lower="multi_expected", upper="amplified")
-@claim("O-07", experiments=["adult", "poisson_even"], lower="multi_expected", upper="multi_union")
 def ordered(case: Case, experiments: Names, lower: str, upper: str) -> Verdict:
     """Check that ``lower`` never exceeds ``upper``, also at participation rates not in the text."""
     return never_above(
@@ -366,7 +344,6 @@ def ordered(case: Case, experiments: Names, lower: str, upper: str) -> Verdict:
     )
 
 
-@claim("O-04")
 def ordered_in_text(case: Case) -> Verdict:
     """Check that AMPLIFIED never exceeds RandomCheckin at the points that the paper lists."""
     return never_above(*([errors(case, "adult", method)] for method in ("amplified", "random_checkin")))

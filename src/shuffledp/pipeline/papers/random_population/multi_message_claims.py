@@ -11,9 +11,7 @@ from shuffledp.accounting.random_population.polya import expected_polya_delta
 from shuffledp.accounting.random_population.population_bounds import population_lower_bound
 from shuffledp.accounting.random_population.secure_sum import security_bits, share_count
 from shuffledp.numerics.roots import root_below
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import POINTS, Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.case import POINTS, Case, Verdict
 from shuffledp.pipeline.formatters import finite, percent, percents, span, times
 from shuffledp.pipeline.papers.random_population.error_claims import all_errors, errors, reductions
 from shuffledp.pipeline.papers.random_population.lower_bounds import OPEN, table_two
@@ -32,15 +30,12 @@ from shuffledp.pipeline.query import (
 from shuffledp.populations.base import Fixed
 from shuffledp.populations.laws import Poisson
 
-claim = catalogue("random_population")
-
 #: Experiments with multi-message protocols.
 EXPERIMENTS = ("adult", "poisson_even")
 MULTI = {"MULTI-UNION": "multi_union", "MULTI-EXPECTED": "multi_expected"}
 _SHARES_LISTED = (2, 5, 18, 19, 1000, 100_000)
 
 
-@claim("RP-34")
 def multi_against_single(case: Case) -> Verdict:
     """Judge the mean reduction of both multi-message protocols against AMPLIFIED."""
     means = {name: reductions(case, EXPERIMENTS, method, "amplified") for name, method in MULTI.items()}
@@ -60,7 +55,6 @@ def _ratios(case: Case) -> list[Array]:
     ]
 
 
-@claim("RP-35")
 def expected_against_union(case: Case) -> Verdict:
     """Judge the reduction by MULTI-EXPECTED against MULTI-UNION within a range of budgets."""
     paper_fraction, at = 0.4, (0.05, 0.1, 0.2, 0.3)
@@ -77,7 +71,6 @@ def expected_against_union(case: Case) -> Verdict:
     )
 
 
-@claim("RP-36")
 def gap_narrows(case: Case) -> Verdict:
     """Check that the ratio of both multi-message errors is smaller at the larger budget."""
     early, late = 0.1, 0.5
@@ -92,7 +85,6 @@ def gap_narrows(case: Case) -> Verdict:
     )
 
 
-@claim("RP-37")
 def expected_beats_union(case: Case) -> Verdict:
     """Compare Gaussian noise planned by the expected delta with Gaussian noise planned by a union bound."""
     ratios = []
@@ -121,7 +113,6 @@ def _log_mu(eps: float) -> float:
     )
 
 
-@claim("RP-38")
 def geometric_against_gaussian(case: Case) -> Verdict:
     """Compare standard deviations of two-sided geometric, Gaussian and Laplace noise at sensitivity 1."""
     gaussian, laplace = [], []
@@ -141,7 +132,6 @@ def geometric_against_gaussian(case: Case) -> Verdict:
     )
 
 
-@claim("RP-39")
 def shares_suffice(case: Case) -> Verdict:
     """Check for every number of users that the stated number of shares is at least the proven number."""
     paper_shares, enough = [], []
@@ -158,7 +148,6 @@ def shares_suffice(case: Case) -> Verdict:
     )
 
 
-@claim("RP-40")
 def central_error(case: Case) -> Verdict:
     """Check that the squared error is a constant times the order of the central Gaussian mechanism's error."""
     law, precision = Poisson(1000.0), 32
@@ -179,7 +168,6 @@ def central_error(case: Case) -> Verdict:
     )
 
 
-@claim("RP-42")
 def lower_bounds(case: Case) -> Verdict:
     """Compare Table II's rows with exact tails, without the row whose law the available text does not define."""
     rows = table_two()
@@ -199,7 +187,6 @@ def lower_bounds(case: Case) -> Verdict:
     )
 
 
-@claim("RP-43")
 def union_composition(case: Case) -> Verdict:
     """Judge the expected delta of Polya noise that is planned for the printed number n1 of users."""
     deltas = [
@@ -214,7 +201,6 @@ def union_composition(case: Case) -> Verdict:
     )
 
 
-@claim("RP-46")
 def tens_of_messages(case: Case) -> Verdict:
     """Judge the shares per user of both multi-message protocols at all points."""
     low, high = 10, 99
@@ -231,7 +217,6 @@ def tens_of_messages(case: Case) -> Verdict:
     )
 
 
-@claim("RP-45")
 def both_below(case: Case) -> Verdict:
     """Check that both multi-message protocols have smaller errors than AMPLIFIED at every point."""
     sides = [

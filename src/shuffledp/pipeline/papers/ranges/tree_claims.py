@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from shuffledp.pipeline.claims.case import Case
+from shuffledp.pipeline.claims.case import Case, Verdict
 from shuffledp.pipeline.claims.general_rules import counts
-from shuffledp.pipeline.claims.outcomes import Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.formatters import listed, number, times
 from shuffledp.pipeline.query import Array, compare, grade, least, total
-
-claim = catalogue("ranges")
 
 #: Protocols of counts, in words.
 NAMES = {
@@ -19,7 +15,6 @@ NAMES = {
 }
 
 
-@claim("RA-11")
 def consistency(case: Case) -> Verdict:
     """Compare least squares with sums of nodes of the same trees, for the curator."""
     query = case.where(experiment="trees")
@@ -31,7 +26,6 @@ def consistency(case: Case) -> Verdict:
     return Verdict(f"{times([sums / squares for squares, sums in pairs])} less error", points, counts(points))
 
 
-@claim("RA-12")
 def branching(case: Case) -> Verdict:
     """Compare trees of two levels with binary trees, both with least squares, for the curator."""
     two, binary = (
@@ -41,7 +35,6 @@ def branching(case: Case) -> Verdict:
     return Verdict(f"{times(binary / two)} less error", points, counts(points))
 
 
-@claim("RA-13")
 def trees_over_histograms(case: Case) -> Verdict:
     """Compare the best trees with histograms for prefixes, over the number of values."""
     query, first, points = case.where(experiment="prefixes"), [], []
@@ -56,7 +49,6 @@ def trees_over_histograms(case: Case) -> Verdict:
     return Verdict(f"less error at {overall}", overall, f"{counts(overall)}; {listed(first)}")
 
 
-@claim("RA-14")
 def wavelets(case: Case) -> Verdict:
     """Judge whether wavelets have less error at the smallest eps, and trees at the largest, with visible counts."""
     query = case.where(experiment="trees")
@@ -76,7 +68,6 @@ def _ends(values: Array) -> tuple[float, float]:
     return float(values["eps"].min()), float(values["eps"].max())
 
 
-@claim("RA-15")
 def split_users(case: Case) -> Verdict:
     """Compare one level from each user, with the whole budget, with all levels from every user."""
     query = case.where(experiment="trees")

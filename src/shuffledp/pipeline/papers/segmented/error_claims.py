@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.segmented.set_errors import segmented_error_bound
-from shuffledp.pipeline.claims.case import Case
+from shuffledp.pipeline.claims.case import POINTS, SLOPE, Case, Verdict
 from shuffledp.pipeline.claims.general_rules import counts
-from shuffledp.pipeline.claims.outcomes import POINTS, SLOPE, Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.formatters import finite, number, percent, percents, span, times
 from shuffledp.pipeline.papers.segmented.panel_errors import (
     NAMES,
@@ -39,8 +37,6 @@ from shuffledp.pipeline.query import (
     total,
 )
 
-claim = catalogue("segmented")
-
 FIRST_SPLIT = next(iter(SPLITS))
 #: Excess over the least error up to which a number of messages is as good as the best number.
 FLAT = 0.05
@@ -60,7 +56,6 @@ def _without(case: Case, methods: Names, available: Mapping[str, Any]) -> str:
     return f"; {missing}: no result with {case.accounting} accounting" if missing else ""
 
 
-@claim("SE-01")
 def gain(case: Case) -> Verdict:
     """Check that the best rival's error is reduced by about the stated mean, and in no panel by little."""
     by_rival = _gains(case, [*RIVALS])
@@ -76,8 +71,6 @@ def gain(case: Case) -> Verdict:
     )
 
 
-@claim("SE-02", rivals=["balls_into_bins"])
-@claim("SE-03", rivals=["subset_local", "subset_shuffled"])
 def gain_of_each(case: Case, rivals: Names) -> Verdict:
     """Check in every panel that each rival's error is reduced by more than a given share."""
     paper_share, ours = 0.5, errors(case, OURS, split=FIRST_SPLIT)
@@ -90,7 +83,6 @@ def gain_of_each(case: Case, rivals: Names) -> Verdict:
     )
 
 
-@claim("SE-04")
 def mean_gain(case: Case) -> Verdict:
     """Judge the mean reduction of errors over all rivals and panels."""
     by_rival = _gains(case, [*RIVALS])
@@ -106,10 +98,6 @@ def mean_gain(case: Case) -> Verdict:
     )
 
 
-@claim("SE-05", data="msnbc", n=5000, m=2.0)
-@claim("SE-06", data="msnbc", n=50_000, m=0.3)
-@claim("SE-07", data="uniform", n=5000, m=4.0)
-@claim("SE-08", data="uniform", n=50_000, m=1.0)
 def best_at(case: Case, data: str, n: int, m: float) -> Verdict:
     """Check at the first split that a number of blanket messages is as good as the best number."""
     panel = {"data": data, "s": 4, "n": n, "split": FIRST_SPLIT}
@@ -121,7 +109,6 @@ def best_at(case: Case, data: str, n: int, m: float) -> Verdict:
     )
 
 
-@claim("SE-09")
 def too_small_and_too_large(case: Case) -> Verdict:
     """Check that the error at both ends of the axis exceeds the minimum in between."""
     ends, hurt = (0.1, 10.0), {}
@@ -151,25 +138,18 @@ def _moves(low: Array, high: Array, *, rising: bool) -> Verdict:
     )
 
 
-@claim("SE-10", low={"data": "msnbc", "s": 4}, high={"data": "uniform", "s": 4}, rising=True)
-@claim("SE-11", low={"s": 4}, high={"s": 8}, rising=True)
-@claim("SE-12", low={"n": 50_000}, high={"n": 5000}, rising=False)
 def best_moves(case: Case, low: Mapping[str, Any], high: Mapping[str, Any], rising: bool) -> Verdict:
     """Check that the best number of messages increases, or decreases, between two values of a variable."""
     best = [panels(case, "parameters.blankets", OURS, **at) for at in (low, high)]
     return _moves(*best, rising=rising)
 
 
-@claim("SE-16", method="separate", splits=["50-25-25", "25-25-50"])
-@claim("SE-17", method="segmented_best", splits=["25-25-50", "50-25-25"])
-@claim("SE-18", method="separate_weighted", splits=["25-25-50", "50-25-25"])
 def with_liberal_users(case: Case, method: str, splits: Names) -> Verdict:
     """Check that a method's error increases, or decreases, from S2 to S3."""
     sides = [errors(case, method, split=split) for split in splits]
     return _moves(*sides, rising=SPLITS[splits[0]] == "S2")
 
 
-@claim("SE-13")
 def total_messages(case: Case) -> Verdict:
     """Check that n m_1 hardly depends on n."""
     users = (5000, 50_000)
@@ -186,8 +166,6 @@ def total_messages(case: Case) -> Verdict:
     )
 
 
-@claim("SE-14", low=22, high=40, at={"data": "msnbc", "split": FIRST_SPLIT})
-@claim("SE-15", low=10, high=100, at={})
 def error_ratio(case: Case, low: float, high: float, at: Mapping[str, Any]) -> Verdict:
     """Check that the ratio of the least errors of the smaller and the larger group lies in a range."""
     values = errors(case, OURS, **at)
@@ -200,8 +178,6 @@ def error_ratio(case: Case, low: float, high: float, at: Mapping[str, Any]) -> V
     )
 
 
-@claim("SE-19", rivals=["separate_weighted"], data="msnbc", difference=True)
-@claim("SE-20", rivals=[*RIVALS], data="uniform", difference=False)
 def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdict:
     """Check that the lead over the best rival grows from S2 to S3, relatively and, with `difference`, absolutely."""
     rival_errors = available_errors(case, rivals, data=data)
@@ -221,22 +197,6 @@ def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdi
     )
 
 
-@claim("SE-21", pairs=[["segmented_best", "balls_into_bins"]])
-@claim("SE-22", pairs=[["segmented_best", "separate"], ["segmented_best", "separate_weighted"]])
-@claim("SE-25", pairs=[["balls_into_bins", "subset_shuffled"]], splits=[FIRST_SPLIT])
-@claim(
-    "SE-26",
-    pairs=[
-        [method, "subset_local"]
-        for method in (
-            "segmented_best",
-            "balls_into_bins",
-            "subset_shuffled",
-            "separate",
-            "separate_weighted",
-        )
-    ],
-)
 def below(case: Case, pairs: Sequence[Names], splits: Names = tuple(SPLITS)) -> Verdict:
     """Check in every panel that the first of each pair has less error; ties count against the claim."""
     sides = [[_in_splits(errors(case, method), splits) for method in pair] for pair in pairs]
@@ -252,16 +212,6 @@ def _in_splits(values: Array, splits: Names) -> Array:
     return values.sel(split=[split for split in values["split"].to_numpy() if split in splits])
 
 
-@claim(
-    "O-23",
-    pairs=[
-        ["segmented_best", "separate_weighted"],
-        ["separate_weighted", "separate"],
-        ["separate_inverse_variance", "separate_weighted"],
-    ],
-)
-@claim("O-24", pairs=[["segmented_best", "balls_into_bins"]])
-@claim("O-25", pairs=[["balls_into_bins", "subset_shuffled"], ["subset_shuffled", "subset_local"]])
 def in_order(case: Case, pairs: Sequence[Names]) -> Verdict:
     """Check that the first of each pair never exceeds the second."""
     by_pair = {
@@ -276,7 +226,6 @@ def in_order(case: Case, pairs: Sequence[Names]) -> Verdict:
     )
 
 
-@claim("SE-24")
 def few_messages(case: Case) -> Verdict:
     """Check that the best number of blanket messages is often below four."""
     best = finite(panels(case, "parameters.blankets", OURS))
@@ -289,7 +238,6 @@ def few_messages(case: Case) -> Verdict:
     )
 
 
-@claim("SE-35")
 def bound_on_error(case: Case) -> Verdict:
     """Compare the printed bound with the exact expected error at every number of messages."""
     exact = errors(case, "segmented", split=FIRST_SPLIT)

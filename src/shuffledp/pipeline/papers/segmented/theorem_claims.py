@@ -22,16 +22,11 @@ from shuffledp.accounting.segmented.plans import blanket_law_of, full_reporting,
 from shuffledp.accounting.segmented.users import user_level_delta
 from shuffledp.numerics.relative_sizes import negligible
 from shuffledp.numerics.windows import Window, binomial_window, convolve
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import by_entry
-from shuffledp.pipeline.claims.outcomes import Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.case import Case, Verdict
 from shuffledp.pipeline.datasets.registry import spec, summaries_folder
 from shuffledp.pipeline.formatters import finite, number, span, times
 from shuffledp.pipeline.papers.segmented.panel_errors import SPLITS, panels
 from shuffledp.pipeline.query import MissingResultsError, grade, lines, share, slope
-
-claim = catalogue("segmented")
 
 #: Budgets of the levels, nats.
 BUDGETS = (0.5, 1.0, 2.0)
@@ -53,7 +48,6 @@ def _delta(n: int) -> float:
     return 0.01 / n
 
 
-@claim("SE-27")
 def tight(case: Case) -> Verdict:
     """Compare the divergences of all counts and of the pair, for one item per user, reported at a rate."""
     domain_size, n = 128, 5000
@@ -113,7 +107,6 @@ def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, flo
         yield usual, alone, abs(poisson / rate - 1)
 
 
-@claim("SE-28")
 def guarantee(case: Case) -> Verdict:
     """Compare the protocol's divergence with Lemma 3, for the paper's levels or full reports of other users."""
     blankets = (1, 2, 4)
@@ -142,7 +135,6 @@ def guarantee(case: Case) -> Verdict:
     )
 
 
-@claim("SE-32")
 def grows_with_rate(case: Case) -> Verdict:
     """Judge how the pair's divergence, and its ratio to the rate, grow with the rate."""
     points = 40
@@ -166,7 +158,6 @@ def grows_with_rate(case: Case) -> Verdict:
     )
 
 
-@claim("SE-33")
 def order_of_magnitude(case: Case) -> Verdict:
     """Compare m_k with d s^2 log(1/delta) / (n eps^2)."""
     within = 2.0
@@ -189,7 +180,6 @@ def order_of_magnitude(case: Case) -> Verdict:
     )
 
 
-@claim("SE-36")
 def cheap_search(case: Case) -> Verdict:
     """Count the terms that the server sums in its bisection for the rates, over all points of the figures."""
     sizes = panels(case, "domain_size", "segmented")
@@ -208,7 +198,6 @@ def cheap_search(case: Case) -> Verdict:
     )
 
 
-@claim("O-26")
 def ends_in_order(case: Case) -> Verdict:
     """Check that m_k decreases with the level, and that rates increase with the level and the messages."""
     ends = [
@@ -228,7 +217,6 @@ def ends_in_order(case: Case) -> Verdict:
     )
 
 
-@claim("SE-37")
 def visited_categories(case: Case) -> Verdict:
     """Judge the number of distinct categories per user of MSNBC, from the published counts."""
     folder = summaries_folder()
@@ -242,10 +230,3 @@ def visited_categories(case: Case) -> Verdict:
         right,
         f"distinct categories of {users:,} users; visits are {categories['visits'].sum() / users:.3g} on average",
     )
-
-
-by_entry(claim, "SE-23", "SEG-N6.4.7", shown="untestable")
-by_entry(claim, "SE-29", "SEG-6.3")
-by_entry(claim, "SE-30", "SEG-6.2")
-by_entry(claim, "SE-31", "SEG-6.4.5")
-by_entry(claim, "SE-34", "SEG-N6.4.6", shown="holds")

@@ -20,10 +20,7 @@ from shuffledp.accounting.shuffle_gaussian.checkin import (
 )
 from shuffledp.accounting.shuffle_gaussian.checkin_participants import first_blocks
 from shuffledp.accounting.shuffle_gaussian.subsampled import subsampled_shuffle_gaussian_rdp
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import by_entry
-from shuffledp.pipeline.claims.outcomes import Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.case import Case, Verdict
 from shuffledp.pipeline.formatters import percent, span, times
 from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import (
     BATCH,
@@ -38,8 +35,6 @@ from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import (
 )
 from shuffledp.pipeline.papers.shuffle_gaussian.witnesses import log_normal_transform
 from shuffledp.pipeline.query import Points, grade, share
-
-claim = catalogue("shuffle_gaussian")
 
 _DIGITS = 60
 #: Relative difference up to which two numbers are equal.
@@ -81,7 +76,6 @@ def enumerated_rdp(order: int, n: int, sigma: float) -> float:
         return float(log_moment / (order - 1))
 
 
-@claim("SG-01")
 def formula(case: Case) -> Verdict:
     """Compare Theorem 1 with its sum over partitions, with 60 digits."""
     orders = range(2, case.at_most(MOST_PARTS, 6) + 1)
@@ -108,7 +102,6 @@ def _reverse_rdp(order: int, n: int, sigma: float) -> float:
     return (log_integral + power * math.log(n)) / power
 
 
-@claim("SG-03")
 def one_direction(case: Case) -> Verdict:
     """Check that the reverse divergence never exceeds the computed divergence."""
     settings = list(product((2, 3, 4, 6, 8), (1, 2, 5, 20, 100), (0.5, 1.0, 2.0, 4.0)))
@@ -127,7 +120,6 @@ def one_direction(case: Case) -> Verdict:
     )
 
 
-@claim("SG-04")
 def below_unshuffled(case: Case) -> Verdict:
     """Check that the divergence is strictly below the divergence of a single Gaussian report."""
     orders = np.arange(2, case.at_most(1000, 100) + 1)
@@ -146,7 +138,6 @@ def below_unshuffled(case: Case) -> Verdict:
     )
 
 
-@claim("SG-05")
 def exceeds_local(case: Case) -> Verdict:
     """Check that the closed clones form can exceed the local budget, at the fewest users that the form permits."""
     delta = 1e-5
@@ -177,7 +168,6 @@ def _number_of_partitions(last: int) -> tuple[int, ...]:
     return tuple(counts)
 
 
-@claim("SG-07")
 def expensive(case: Case) -> Verdict:
     """Count the terms of the paper's sum over partitions and of a cheaper algorithm."""
     order = 200
@@ -191,8 +181,6 @@ def expensive(case: Case) -> Verdict:
     )
 
 
-@claim("SG-08", row="Ours")
-@claim("SG-09", row="Clones")
 def printed_row(case: Case, row: str) -> Verdict:
     """Check a row of Table 1, entry by entry, to five digits."""
     table = table_one()
@@ -208,7 +196,6 @@ def printed_row(case: Case, row: str) -> Verdict:
 SUBSETS = ((1000, 10), (1000, 100), (1000, 900), (USERS, BATCH), (USERS, USERS // 10))
 
 
-@claim("SG-15")
 def sampled_is_valid(case: Case) -> Verdict:
     """Compare Theorem 2 with the exact value of its pair, which is not the worst pair (SG-4)."""
     orders = np.arange(2, case.at_most(64, 16) + 1)
@@ -227,7 +214,6 @@ def sampled_is_valid(case: Case) -> Verdict:
     )
 
 
-@claim("SG-18")
 def falls_with_users(case: Case) -> Verdict:
     """Check that moments, and so expression (12), never increase with the number of reports."""
     orders = np.arange(2, 101)
@@ -249,7 +235,6 @@ def falls_with_users(case: Case) -> Verdict:
 SPLITS = (0.02, 0.05, 0.1, 0.3, 0.6, 0.9)
 
 
-@claim("SG-19")
 def theorem_3(case: Case) -> Verdict:
     """Compare Theorem 3 with the sum that it bounds, for several Delta."""
     direct = partial(checkin_shuffle_gaussian_epsilon, form="printed")
@@ -274,7 +259,6 @@ def theorem_3(case: Case) -> Verdict:
     )
 
 
-@claim("SG-20")
 def cumbersome(case: Case) -> Verdict:
     """Count the terms of the printed sum (11), and the terms that matter."""
     first, _ = first_blocks(USERS, CHECKIN_RATE)
@@ -287,7 +271,6 @@ def cumbersome(case: Case) -> Verdict:
     )
 
 
-@claim("SG-22")
 def local_noise(case: Case) -> Verdict:
     """Judge the local budget of a noise multiplier, for both distances between clipped gradients."""
     within = 0.01
@@ -304,7 +287,6 @@ def local_noise(case: Case) -> Verdict:
     )
 
 
-@claim("SG-30")
 def one_profile_per_number(case: Case) -> Verdict:
     """Count the profiles that the generic bound needs by definition, one per likely number of participants."""
     first, _ = first_blocks(USERS, CHECKIN_RATE)
@@ -318,7 +300,6 @@ def one_profile_per_number(case: Case) -> Verdict:
     )
 
 
-@claim("SG-32")
 def drawn_afresh(case: Case) -> Verdict:
     """Judge the fraction of records that no subsample of an epoch contains, which is 0 for shuffled batches."""
     left_out = math.exp(USERS / BATCH * math.log1p(-BATCH / USERS))
@@ -328,10 +309,3 @@ def drawn_afresh(case: Case) -> Verdict:
         "the theorem covers batches that are drawn anew in each round; slices of one permutation leave no record out "
         "and are another mechanism",
     )
-
-
-by_entry(claim, "SG-02", "SG-4")
-by_entry(claim, "SG-06", "SG-10")
-by_entry(claim, "SG-10", "SG-3")
-by_entry(claim, "SG-16", "SG-N7", shown="untestable")
-by_entry(claim, "SG-17", "SG-9")

@@ -8,14 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import Verdict, combined
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.case import Case, Verdict, combined
 from shuffledp.pipeline.formatters import number, percent, span, times
 from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import CHECKIN_SIGMA, FIGURE_ROUNDS
 from shuffledp.pipeline.query import TIE, Array, MissingResultsError, compare, grade, select, share, total
-
-claim = catalogue("shuffle_gaussian")
 
 #: Number of images in MNIST's test set; an accuracy is a share of them.
 TESTED = 10_000
@@ -38,7 +34,7 @@ TERMS = {
 GROWTH = 0.01
 
 
-def assumed(verdict: Verdict) -> Verdict:
+def _assumed(verdict: Verdict) -> Verdict:
     """Return a verdict as "in part", as Theorem 1 is exact for one pair of data sets and others exceed it (SG-4)."""
     why = f"{verdict.verdict} only on the assumption of Theorem 1, whose pair is not the worst (SG-4): {verdict.why}"
     return replace(verdict, found="in part", why=why)
@@ -76,7 +72,6 @@ def sampling_error(accuracy: float) -> str:
     return f"{percent(math.sqrt(accuracy * (1 - accuracy) / TESTED))}, standard error of one run's test set"
 
 
-@claim("SG-12")
 def composition(case: Case) -> Verdict:
     """Check for all rounds of Table 1 above 1 that the method's eps is below the clones' eps."""
     experiment, pairs, terms = TERMS[case.accounting]
@@ -93,11 +88,9 @@ def composition(case: Case) -> Verdict:
         points,
         f"on {terms} the eps of clones is larger at {points}",
     )
-    return assumed(verdict) if verdict.verdict == "holds" else verdict
+    return _assumed(verdict) if verdict.verdict == "holds" else verdict
 
 
-@claim("SG-24", experiment="sgd", method="shuffle_2c", enough=0.89)
-@claim("SG-27", experiment="checkin", method="gauss", enough=0.78, rounds=5540)
 def accuracy_reached(
     case: Case, experiment: str, method: str, enough: float, rounds: int | None = None
 ) -> Verdict:
@@ -117,7 +110,6 @@ def accuracy_reached(
     )
 
 
-@claim("SG-25")
 def spent_at_best(case: Case) -> Verdict:
     """Judge the eps at the round of the largest accuracy."""
     method = SGD[case.accounting][0]
@@ -128,7 +120,6 @@ def spent_at_best(case: Case) -> Verdict:
     )
 
 
-@claim("SG-21")
 def same_accuracy(case: Case) -> Verdict:
     """Check that one training run serves both trust models, with equal accuracy in every round."""
     ours, central = (accuracies(case, "sgd", method) for method in SGD["printed"])
@@ -140,7 +131,6 @@ def same_accuracy(case: Case) -> Verdict:
     )
 
 
-@claim("SG-23")
 def shuffling_factor(case: Case) -> Verdict:
     """Judge the ratio of shuffled to central eps after ten epochs."""
     ours, central = (at_round(budgets(case, "sgd", method), FIGURE_ROUNDS) for method in SGD[case.accounting])
@@ -153,7 +143,6 @@ def shuffling_factor(case: Case) -> Verdict:
     )
 
 
-@claim("SG-26")
 def more_noise(case: Case) -> Verdict:
     """Check at every round that central training with the same total noise has a smaller eps."""
     method, rival = SGD[case.accounting]
@@ -164,8 +153,6 @@ def more_noise(case: Case) -> Verdict:
     )
 
 
-@claim("SG-28", rounds=[5540])
-@claim("SG-29", rounds=[1, 10, 100, 1000, 5540])
 def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
     """Check that the method has Figure 1b's least eps at these rounds."""
     if case.accounting == "exact":
@@ -190,10 +177,9 @@ def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
         f"lowest at {points.of('rounds')} ({', '.join(map(str, available))}); the rivals are rebuilt from the paper's "
         "description",
     )
-    return assumed(verdict) if verdict.verdict == "holds" else verdict
+    return _assumed(verdict) if verdict.verdict == "holds" else verdict
 
 
-@claim("SG-13")
 def hardly_grows(case: Case) -> Verdict:
     """Judge how much eps grows from one round to seven."""
     experiment, method = {
@@ -210,7 +196,6 @@ def hardly_grows(case: Case) -> Verdict:
     )
 
 
-@claim("SG-11")
 def clones_alone(case: Case) -> Verdict:
     """Check that clones give a smaller eps without composition."""
     experiment, pairs, _ = TERMS[case.accounting]
@@ -225,12 +210,9 @@ def clones_alone(case: Case) -> Verdict:
         f"{rival} against {method} after one round",
     )
     # Above the bound of clones, a value that is too small decides all the same.
-    return verdict if verdict.verdict == "holds" else assumed(verdict)
+    return verdict if verdict.verdict == "holds" else _assumed(verdict)
 
 
-@claim("O-10", pairs=[["pair", "convex"], ["convex", "shuffling_only"], ["pair", "gauss"]])
-@claim("O-11", pairs=[["gauss", "shuffling_only"]])
-@claim("O-12", pairs=[["gauss", "generic"], ["generic", "baseline"]])
 def in_order(case: Case, pairs: Sequence[Sequence[str]]) -> Verdict:
     """Check that the first method of each pair never exceeds the second in Figure 1b."""
     by_pair = {

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shuffledp.accounting.expected_errors.sums import central_laplace_mse, discrete_laplace_variance
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import SLOPE, Verdict, combined
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.case import SLOPE, Case, Verdict, combined
 from shuffledp.pipeline.formatters import SAME, finite, number, percent, series, span, times
 from shuffledp.pipeline.papers.summation.computed_tables import EPS, EPS_STAR, GAMMA, readings
 from shuffledp.pipeline.papers.summation.theorem_claims import READING
@@ -28,8 +26,6 @@ from shuffledp.pipeline.query import (
     slope,
     total,
 )
-
-claim = catalogue("summation")
 
 #: Standard errors within which a simulated value agrees with a closed form.
 AGREES = 4
@@ -52,7 +48,6 @@ def errors(case: Case, method: str, experiment: str) -> Array:
     return numbers(case, "expected", method, experiment) ** 0.5
 
 
-@claim("SU-01")
 def simulated_error(case: Case) -> Verdict:
     """Compare simulated errors with the variance of discrete Laplace noise at (1 - gamma) eps."""
     mean, deviation, count = (
@@ -71,7 +66,6 @@ def simulated_error(case: Case) -> Verdict:
     )
 
 
-@claim("SU-17")
 def error_ratios(case: Case) -> Verdict:
     """Compare errors of the method and of IKOS with the central mechanism's error."""
     ours, ikos, central = (
@@ -86,7 +80,6 @@ def error_ratios(case: Case) -> Verdict:
     )
 
 
-@claim("SU-18")
 def linear_errors(case: Case) -> Verdict:
     """Judge the exponents of the errors in D."""
     by_method = {method: errors(case, method, "sizes") for method in ("correlated_sum", "split_and_mix")}
@@ -100,7 +93,6 @@ def linear_errors(case: Case) -> Verdict:
     )
 
 
-@claim("SU-19")
 def rappor_slope(case: Case) -> Verdict:
     """Judge the local exponent of RAPPOR's error in D."""
     method, last = "rappor_plain", (10, 15)
@@ -113,8 +105,6 @@ def rappor_slope(case: Case) -> Verdict:
     )
 
 
-@claim("SU-21", method="rappor_plain", within=0.01)
-@claim("SU-36", method="correlated_sum", within=1e-09)
 def constant_error(case: Case, method: str, within: float) -> Verdict:
     """Check that the error is constant in the number of users."""
     error = numbers(case, "expected", method, "users", several=True) ** 0.5
@@ -130,7 +120,6 @@ def _users(values: Array) -> str:
     return f"{int(values['n'].min()):,} to {int(values['n'].max()):,}"
 
 
-@claim("SU-25")
 def readings_of_users(case: Case) -> Verdict:
     """Compare the bits of the method with the points of Figure 1b."""
     figure = readings()
@@ -153,7 +142,6 @@ def readings_of_users(case: Case) -> Verdict:
     )
 
 
-@claim("SU-26")
 def messages_vanish(case: Case) -> Verdict:
     """Judge the extra messages times the number of users."""
     extra = {
@@ -168,7 +156,6 @@ def messages_vanish(case: Case) -> Verdict:
     )
 
 
-@claim("SU-27")
 def fewer_bits(case: Case) -> Verdict:
     """Check that the method has fewer bits than IKOS at every n of Figure 1b."""
     ours, ikos = (
@@ -183,7 +170,6 @@ def fewer_bits(case: Case) -> Verdict:
     )
 
 
-@claim("SU-29")
 def shares_fall(case: Case) -> Verdict:
     """Check that IKOS needs at least three messages, and fewer for more users."""
     sent = numbers(case, "messages_per_user", "split_and_mix_figure", "users", several=True)
@@ -192,7 +178,6 @@ def shares_fall(case: Case) -> Verdict:
     return Verdict(f"{series(counts)} shares", share([falls, counts.min() >= 3]), f"n = {_users(sent)}")
 
 
-@claim("SU-32")
 def artefact(case: Case) -> Verdict:
     """Judge how bits grow with D, in the figure and for better designs."""
     table = readings()
@@ -214,7 +199,6 @@ def artefact(case: Case) -> Verdict:
     )
 
 
-@claim("SU-08")
 def two_copies(case: Case) -> Verdict:
     """Judge a coordinate's budget for 1-sparse vectors, from the calibrated protocol."""
     each = numbers(case, "parameters.eps_star", "sparse_sum", "pages")
@@ -226,27 +210,6 @@ def two_copies(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "O-20",
-    quantity="error",
-    experiments=["sizes"],
-    pairs=[
-        ["central_laplace", "correlated_sum"],
-        ["correlated_sum", "rappor_centred"],
-        ["correlated_sum", "rappor_plain"],
-    ],
-    same=["split_and_mix", "central_laplace"],
-)
-@claim(
-    "O-21",
-    quantity="bits_per_user",
-    experiments=["sizes", "users"],
-    pairs=[
-        ["rappor_plain", "correlated_sum"],
-        ["central_laplace", "correlated_sum"],
-        ["correlated_sum", "split_and_mix_figure"],
-    ],
-)
 def chain(case: Case, quantity: str, experiments: Names, pairs: Sequence[Names], same: Names = ()) -> Verdict:
     """Check that the first of each pair never exceeds the second in errors or bits; ``same`` are two equal methods."""
 
@@ -276,7 +239,6 @@ def chain(case: Case, quantity: str, experiments: Names, pairs: Sequence[Names],
     )
 
 
-@claim("SU-34")
 def single_message(case: Case) -> Verdict:
     """Check that extra messages per user are below one; "in part" if they at least decrease with n."""
     users = 1_000_000

@@ -26,10 +26,7 @@ from shuffledp.accounting.summation.noise_atoms import (
 )
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta, smallest_noise
-from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import by_entry
-from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, SLOPE, Verdict
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.case import CLOSED_FORM, SLOPE, Case, Verdict
 from shuffledp.pipeline.formatters import number, percent, series, span, times
 from shuffledp.pipeline.papers.summation.computed_tables import (
     DELTA,
@@ -41,8 +38,6 @@ from shuffledp.pipeline.papers.summation.computed_tables import (
     readings,
 )
 from shuffledp.pipeline.query import grade, share, slope
-
-claim = catalogue("summation")
 
 USERS = 10**6
 DELTAS = (1e-3, 1e-6, 1e-9, 1e-12)
@@ -64,8 +59,6 @@ def _deltas(case: Case) -> tuple[float, ...]:
     return DELTAS if case.accounting == "printed" else DELTAS[:3]
 
 
-@claim("SU-02", size=5)
-@claim("SU-09", size=1)
 def linear_in_log(case: Case, size: int) -> Verdict:
     """Judge how noise messages grow with log(1/delta): equal increments between consecutive deltas."""
     deltas = _deltas(case)
@@ -97,7 +90,6 @@ def _of_figure(design: NoiseDesign) -> bool:
     return (design.eps, design.delta, design.eps_star) == (EPS, DELTA, EPS_STAR)
 
 
-@claim("SU-03")
 def bounded_overhead(case: Case) -> Verdict:
     """Check that N over D log^2 D log(D / delta) never exceeds its value at the least D."""
     messages = _messages_by_size(case)
@@ -109,7 +101,6 @@ def bounded_overhead(case: Case) -> Verdict:
     )
 
 
-@claim("SU-33")
 def nearly_linear(case: Case) -> Verdict:
     """Judge how N over D grows, compared with the proven rate."""
     messages = _messages_by_size(case)
@@ -125,7 +116,6 @@ def nearly_linear(case: Case) -> Verdict:
     )
 
 
-@claim("SU-04")
 def one_more_bit(case: Case) -> Verdict:
     """Compare the bits of a message with the bits of an input."""
     extra = {math.ceil(math.log2(d)) + 1 - math.ceil(math.log2(d + 1)) for d in range(1, 1025)}
@@ -150,7 +140,6 @@ def _real_mse(n: int, size: int, zeta: float) -> float:
     return n / (4 * size**2) + discrete_laplace_variance((1 - zeta / 2) * EPS / size) / size**2
 
 
-@claim("SU-05")
 def real_sums(case: Case) -> Verdict:
     """Check Theorem 1: the error is at most the error of Laplace noise with a slightly smaller budget."""
     ratios, words = [], []
@@ -161,7 +150,6 @@ def real_sums(case: Case) -> Verdict:
     return Verdict(f"{times(ratios)} the stated error", max(ratios) <= 1, f"with {', '.join(words)}")
 
 
-@claim("SU-06")
 def real_messages(case: Case) -> Verdict:
     """Judge the number of extra messages of a real sum among a million users; a number below 1 is negligible."""
     extra = {}
@@ -180,7 +168,6 @@ def real_messages(case: Case) -> Verdict:
     )
 
 
-@claim("SU-07")
 def real_bits(case: Case) -> Verdict:
     """Judge the bits of a message for real sums."""
     bits = math.ceil(math.log2(_least_levels(USERS, 0.1))) + 1
@@ -192,7 +179,6 @@ def real_bits(case: Case) -> Verdict:
     )
 
 
-@claim("SU-10")
 def crucial(case: Case) -> Verdict:
     """Compare noise that hides a shift of 1 with noise that hides a shift of log(1/delta) / eps*."""
     most = 5
@@ -210,7 +196,6 @@ def crucial(case: Case) -> Verdict:
     )
 
 
-@claim("SU-11")
 def zero_sum(case: Case) -> Verdict:
     """Compare the closed-form errors of designs that differ only in the zero-sum noise."""
     pairs = [(analytic_design(d, EPS, DELTA, GAMMA), best_design(d).design) for d in (2, 5, 15)]
@@ -223,7 +208,6 @@ def zero_sum(case: Case) -> Verdict:
     )
 
 
-@claim("SU-12")
 def lemma_9(case: Case) -> Verdict:
     """Compare the joint delta of the sum and the noise counts with the delta of the counts only."""
     rng = np.random.default_rng(9)
@@ -247,7 +231,6 @@ def lemma_9(case: Case) -> Verdict:
     )
 
 
-@claim("SU-13")
 def modular(case: Case) -> Verdict:
     """Judge the exact delta of the parameters in closed form."""
     sizes = (2, 3, 5)[: case.at_most(3, 1)]
@@ -261,7 +244,6 @@ def modular(case: Case) -> Verdict:
     )
 
 
-@claim("SU-14")
 def closed_noise(case: Case) -> Verdict:
     """Check Theorem 10: compare the exact delta of its negative binomial noise with the claim."""
     ratios = []
@@ -291,7 +273,6 @@ def _is_inverse(size: int) -> bool:
     return bool(np.array_equal(atoms @ atom_inverse(size), np.eye(len(rows), dtype=np.int64)))
 
 
-@claim("SU-15")
 def right_inverse(case: Case) -> Verdict:
     """Check Theorem 12: an integer right inverse with few small atoms, and a vector that dominates its columns."""
     sizes = [*range(1, case.at_most(64, 16) + 1), *((100, 128, 200, 256) if case.effort == "full" else ())]
@@ -319,7 +300,6 @@ def right_inverse(case: Case) -> Verdict:
     )
 
 
-@claim("SU-16")
 def much_better(case: Case) -> Verdict:
     """Compare the closed form with the search behind the figure."""
     table = accountings()
@@ -335,7 +315,6 @@ def much_better(case: Case) -> Verdict:
     )
 
 
-@claim("O-22")
 def counts_in_order(case: Case) -> Verdict:
     """Check O-22: N increases from exact accounting to Theorem 8, the figure and the closed form."""
     table = accountings()
@@ -354,7 +333,6 @@ def counts_in_order(case: Case) -> Verdict:
     )
 
 
-@claim("SU-20")
 def rappor_points(case: Case) -> Verdict:
     """Compare RAPPOR's five points with both estimators."""
     figure = readings()
@@ -382,7 +360,6 @@ def _rappor_lambda(n: int, delta: float) -> float:
     return n * p * (1 - p) / (1 - 2 * p) ** 2
 
 
-@claim("SU-22")
 def rappor_grows(case: Case) -> Verdict:
     """Judge the variance of RAPPOR's counts, which must grow with 1/delta and not depend on n."""
     by_delta = [_rappor_lambda(USERS, delta) for delta in DELTAS[:3]]
@@ -409,7 +386,6 @@ def _randomized_response_rmse(counts: Sequence[float]) -> float:
     return math.sqrt(variance) / keep
 
 
-@claim("SU-23")
 def against_randomized_response(case: Case) -> Verdict:
     """Compare randomized response over all values with RAPPOR at equal exact budgets, for several histograms."""
     size = 5
@@ -436,7 +412,6 @@ def against_randomized_response(case: Case) -> Verdict:
     )
 
 
-@claim("SU-24")
 def data_free(case: Case) -> Verdict:
     """Compare RAPPOR, for several histograms, with correlated noise, whose error and messages do not depend on data."""
     size = 5
@@ -463,7 +438,6 @@ def data_free(case: Case) -> Verdict:
     )
 
 
-@claim("SU-28")
 def ikos_monotone(case: Case) -> Verdict:
     """Judge IKOS's bits against n, for each formula of the number of shares."""
     size = 5
@@ -481,7 +455,6 @@ def ikos_monotone(case: Case) -> Verdict:
     )
 
 
-@claim("SU-31")
 def ikos_points(case: Case) -> Verdict:
     """Compare all points of IKOS with the figure's formula and with the proven formula."""
     figure = readings()
@@ -501,7 +474,6 @@ def ikos_points(case: Case) -> Verdict:
     )
 
 
-@claim("SU-35")
 def unary_shares(case: Case) -> Verdict:
     """Judge one user's unary noise: ``Pr[share > 1]``, the mean of a nonzero share, and its part of all noise."""
     sizes = (5, 15)
@@ -525,6 +497,3 @@ def unary_shares(case: Case) -> Verdict:
         f"n = 1e6, D = {' and '.join(map(str, sizes))}; all noise on +1 and -1 is "
         f"{' and '.join(percent(v) for v in part)} of the noise messages of the best shipped designs",
     )
-
-
-by_entry(claim, "SU-30", "SUM-N1", shown="untestable")

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from shuffledp.pipeline.claims.outcomes import Verdict, combined
+from shuffledp.pipeline.claims.case import Verdict, combined
 from shuffledp.pipeline.query import Outcome, Points
 
 
