@@ -174,6 +174,21 @@ def test_pareto_table_marks_the_front():
     assert {curve.id for curve in made.chart.curves} == set(found)
 
 
+def test_controls_have_lines_of_their_own():
+    two = job("pareto", **{**PARETO, "controls": ["curator", "beaten"]})
+    looks = {method: {**look, "color": "#000000", "dash": "-"} for method, look in two["looks"].items()}
+    made = pareto(two | {"looks": looks}, *results(), "")
+    assert made.chart is not None
+    lines = {curve.id: str(curve.dash) for curve in made.chart.curves}
+    assert lines["curator"] != lines["beaten"]
+    with figure_style():
+        figure = made.draw()
+    levels = [
+        line for line in figure.axes[1].lines if line.get_xdata()[0] == 0 and line.get_marker() == "None"
+    ]
+    assert len({str(line.get_linestyle()) for line in levels}) == 2
+
+
 def test_methods_in_one_place_share_name():
     cells, summary = results()
     twin = cells["cell"] == "good 10"

@@ -1,7 +1,6 @@
 """Curves differ in their looks, and a protocol has the look of its identity."""
 
 import zlib
-from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 
@@ -13,12 +12,10 @@ from demo_paper import CONFIG, PAPER, PICKY
 from color_vision import DEUTERANOPIA, PROTANOPIA, seen
 from shipped_settings import shipped_settings
 from shuffledp.identities import identity_of
-from shuffledp.pipeline.config import ConfigurationError
 from shuffledp.pipeline.figures.drawings import drawings_of, looks_of
 from shuffledp.pipeline.figures.palette import (
     BLACK,
     COLORS,
-    GRAY,
     MARKERS,
     look_of,
     numbered_look,
@@ -80,16 +77,12 @@ def test_methods_of_ones_own_stand_out(settings_with, tmp_path):
     assert all(look.width == 0 for m, look in after.items() if m not in ("mine", "second", "picky"))
 
 
-def test_curves_of_figure_look_different():
-    # Of many methods in one color some share a marker.
-    printed = {f"m{i}": replace(numbered_look(i), color=GRAY, dash="-") for i in range(33)}
-    assert len({written(one) for one in printed.values()}) < 33
-    apart = told_apart(printed)
-    assert len({written(one) for one in apart.values()}) == 33
-    assert {one.color for one in apart.values()} == {GRAY}
-    assert [curve for curve in printed if apart[curve] != printed[curve]]
-    alone = {"a": numbered_look(0), "b": numbered_look(1)}
-    assert told_apart(alone) == alone
+def test_curves_of_one_color_differ():
+    look = numbered_look(0)
+    apart = told_apart({"a": look, "b": numbered_look(1), "c": look, "d": look})
+    assert (apart["a"], apart["b"]) == (look, numbered_look(1))
+    assert len({str(one.dash) for one in apart.values()}) == 3
+    assert {apart[curve].color for curve in "acd"} == {look.color}
 
 
 def test_all_figures_mean_those_with_room(tmp_path):
@@ -207,25 +200,28 @@ def test_drawing_has_looks_of_its_methods(settings_with, tmp_path):
     assert jobs["errors"]["looks"] == {}
 
 
-def test_only_options_may_change_color(settings_with):
-    with pytest.raises(
-        ConfigurationError, match=r"local\.color: only an option of a protocol has a color here"
-    ):
-        settings_with(PAPER.replace("local: {}", "local: {color: green}"))
+@pytest.mark.parametrize(("files", "same"), [("    files: accounting\n", False), ("", True)])
+def test_option_has_color_between_accountings(settings_with, files, same):
+    methods = "local: {}\n      grr_blanket: {}\n      other: {protocol: grr_blanket}"
+    one = PAPER.replace("local: {}", methods).replace("    files: accounting\n    twins: true\n", files)
+    if same:
+        one = one.replace("accounting: [printed, exact]", "accounting: [exact]")
+    looks = looks_of(settings_with(one).papers["demo"])
+    assert (looks["other"].color == looks["grr_blanket"].color) == same
+    assert looks["other"].marker != looks["grr_blanket"].marker
 
 
-def test_colors_differ_for_color_blind_readers(fabrications):
-    colors: dict[frozenset[str], list[str]] = {}
+def test_curves_differ_in_color_or_dash(fabrications):
+    """Each picture of curves, for usual and color-blind sight; a picture by method has one method in each panel."""
+    pairs = 0
     for drawing, _, what in fabrications:
-        names = {c: what.name_of(c) for c in what.looks}
-        for (a, first), (b, second) in combinations(what.looks.items(), 2):
-            # Options of a protocol have its color, and markers of their own.
-            if first.dash == second.dash and names[a] != names[b] and first.color != second.color:
-                colors.setdefault(frozenset({first.color, second.color}), []).append(
-                    f"{drawing.id}: {a}, {b}"
-                )
-    assert len(colors) > 20
-    for pair, where in colors.items():
-        one, other = (*pair, *pair)[:2]
-        for eyes in (np.eye(3).tolist(), PROTANOPIA, DEUTERANOPIA):
-            assert np.linalg.norm(seen(one, eyes) - seen(other, eyes)) >= 10, (pair, where)
+        if drawing.entry.get("kind") == "methods":
+            continue
+        drawn = {curve: what.looks[curve] for curve in dict.fromkeys(what.selection["curve"])}
+        for (a, first), (b, second) in combinations(drawn.items(), 2):
+            if first.dash == second.dash:
+                pairs += 1
+                for eyes in (np.eye(3).tolist(), PROTANOPIA, DEUTERANOPIA):
+                    apart = np.linalg.norm(seen(first.color, eyes) - seen(second.color, eyes))
+                    assert apart >= 10, (drawing.id, a, b)
+    assert pairs > 200

@@ -237,8 +237,6 @@ def _method(
     method_id: str, about: MethodGrammar, place: str, joins: str | Sequence[str] | None = None
 ) -> Method:
     protocol = about.protocol or (None if about.function else method_id)
-    if about.color and protocol == method_id:
-        raise ConfigurationError(f"{place}.color: only an option of a protocol has a color here.")
     fields = {**dict(about), "protocol": protocol, "id": method_id, "joins": joins}
     return Method.model_construct(about.model_fields_set, **fields)
 

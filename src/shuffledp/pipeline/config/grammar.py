@@ -34,7 +34,6 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from shuffledp.identities import colors
 from shuffledp.pipeline.config.config_errors import (
     GRID,
     explained,
@@ -513,12 +512,11 @@ Options = Annotated[dict[str, Any], AfterValidator(_numbers_of_json), WrapValida
 
 
 class Method(Concept):
-    """A method of an experiment: a protocol, or a function of the accounting; an option may have a ``color``."""
+    """A method of an experiment: a protocol, or a function of the accounting."""
 
     protocol: Text = absent()
     function: Text = absent()
     label: Text = absent()
-    color: Annotated[StrictStr, _among(tuple(colors()))] = absent()
     options: Options = {}
     arguments: Annotated[Arguments, WrapValidator(_check_variables)] = absent()
     returns: Id = "value"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,14 @@ from shuffledp.pipeline.figures.drawing_jobs import (
     TrainingJob,
 )
 from shuffledp.pipeline.figures.names import method_identity, method_label, protocol_name
-from shuffledp.pipeline.figures.palette import Look, look_of, numbered_look, own_look, with_other_marker
+from shuffledp.pipeline.figures.palette import (
+    Look,
+    look_of,
+    numbered_look,
+    own_look,
+    with_free_color,
+    with_other_marker,
+)
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST
 
 TABLE_FORMATS = ("csv", "md", "tex", "tabular")
@@ -251,21 +258,41 @@ def _files_of(entry: Fields, kind: Literal["figure", "table"], values: list[Any]
 
 def looks_of(paper: Paper) -> dict[str, Look]:
     """Return one look per method of a paper; methods of the user have looks of their own and change no other look."""
+    methods: dict[str, Method] = {}
     looks: dict[str, Look] = {}
-    others: dict[str, Method] = {}
+    options: dict[str, Look] = {}
     for experiment in paper.experiments.values():
         for method in experiment.methods.values():
             identity = None if method.added else method_identity(experiment, method)
             if identity is None:
-                others.setdefault(method.id, method)
-            elif method.id not in looks:
-                look = look_of(identity, method.color)
-                other = method.id != protocol_name(method)
-                looks[method.id] = with_other_marker(look, looks.values()) if other else look
-    functions = [m for m in others.values() if m.function and not m.added and m.id not in looks]
-    user_methods = [m for m in others.values() if m not in functions and m.id not in looks]
+                methods.setdefault(method.id, method)
+            elif method.id == protocol_name(method):
+                looks[method.id] = look_of(identity)
+            else:
+                options[method.id] = look_of(identity)
+    for option, look in options.items():
+        others = {
+            looks[m].color
+            for some in _dashed_by_accounting(paper)
+            if option in some
+            for m in some
+            if m in looks
+        }
+        looks[option] = with_other_marker(with_free_color(look, others), looks.values())
+    others_of_file = [m for m in methods.values() if m.id not in looks]
+    functions = [m for m in others_of_file if m.function and not m.added]
     numbered = {m.id: numbered_look(number) for number, m in enumerate(functions)}
+    user_methods = [m for m in others_of_file if m.id not in numbered]
     return looks | numbered | {m.id: own_look(number) for number, m in enumerate(user_methods)}
+
+
+def _dashed_by_accounting(paper: Paper) -> list[Collection[str]]:
+    """Return the methods of each picture with curves in which dashes say the accounting."""
+    return [
+        drawing.methods
+        for drawing in paper.figures.values()
+        if drawing.kind == "curves" and "accounting" in (drawing.files, drawing.curves)
+    ]
 
 
 def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:

@@ -1,12 +1,13 @@
 """A color, a marker and a line style per curve: looks of protocols, grays for accountings, a ramp for values.
 
-A protocol of the library has the look of its identity (`shuffledp.identities`) in all pictures. Its options
-have the same color and another marker. Functions of the accounting have looks by number.
+A protocol of the library has the look of its identity (`shuffledp.identities`) in all pictures. An option has another
+marker. In a picture, curves of one color have different dashes; where dashes say the accounting, an option has a color
+that no other curve of the picture has. Functions of the accounting have looks by number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +17,8 @@ from shuffledp.identities import Identity, colors, identities
 COLORS = tuple(color for name, color in colors().items() if name != "black")
 #: Line styles of identities.
 LINES: Mapping[str, Any] = {"solid": "-", "dashdot": (0, (5, 1.5, 1.5, 1.5)), "dotted": (0, (1.5, 1.5))}
-#: Line styles of curves that would look like another curve.
-_OTHER_DASHES: tuple[Any, ...] = ((0, (9, 1.2)), (0, (8, 3)), (0, (7, 2, 1.5, 2)), (0, (2.5, 1)))
+#: Line styles of further curves of a color in one picture.
+_OTHER_DASHES: tuple[Any, ...] = ((0, (7, 2)), (0, (1, 3.5)), (0, (8, 2, 1.5, 2, 1.5, 2)), (0, (3, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h", "8", "d", "H")
 GRAY, DARK, BLACK = "#8c8c8c", "#4d4d4d", "#000000"
 PRINTED_DASH = (0, (4, 2))
@@ -47,9 +48,9 @@ _OWN_COLORS = ("#E6007E", "#00A000", "#5A00FF")
 _OWN_WIDTH = 2.4
 
 
-def look_of(identity: Identity, color: str | None = None) -> Look:
-    """Return the look of a protocol of the library, or of one of its options with a color of its own."""
-    return Look(colors()[color] if color else identity.color, identity.marker, LINES[identity.line])
+def look_of(identity: Identity) -> Look:
+    """Return the look of a protocol of the library."""
+    return Look(identity.color, identity.marker, LINES[identity.line])
 
 
 def numbered_look(number: int) -> Look:
@@ -65,23 +66,26 @@ def own_look(number: int) -> Look:
 
 
 def with_other_marker(look: Look, looks_in_use: Iterable[Look]) -> Look:
-    """Return the look with the first marker that no protocol and no taken look of its color has."""
-    looks = (*map(look_of, identities().values()), *looks_in_use)
+    """Return the look with the first other marker that no protocol and no taken look of its color has."""
+    looks = (look, *map(look_of, identities().values()), *looks_in_use)
     markers = {other.marker for other in looks if other.color == look.color}
     return replace(look, marker=next((m for m in MARKERS if m not in markers), look.marker))
 
 
+def with_free_color(look: Look, others: Collection[str]) -> Look:
+    """Return the look with a color that is not among others; controls keep black."""
+    if look.color == BLACK or look.color not in others:
+        return look
+    return replace(look, color=next((color for color in COLORS if color not in others), look.color))
+
+
 def told_apart(looks: Looks) -> dict[str, Look]:
-    """Return the looks of a figure's curves; of equal looks, later ones get another line or marker."""
+    """Return the looks of a picture's curves; of curves with one color, later ones get another dash."""
     distinct: dict[str, Look] = {}
     for curve, look in looks.items():
-        others = (
-            replace(look, marker=marker, dash=dash)
-            for marker in (look.marker, *(MARKERS if look.marker else ()))
-            for dash in (look.dash, *_OTHER_DASHES)
-        )
-        in_use = {(each.color, each.marker, str(each.dash)) for each in distinct.values()}
-        distinct[curve] = next((o for o in others if (o.color, o.marker, str(o.dash)) not in in_use), look)
+        used = [str(other.dash) for other in distinct.values() if other.color == look.color]
+        dash = next((d for d in (look.dash, *_OTHER_DASHES) if str(d) not in used), look.dash)
+        distinct[curve] = replace(look, dash=dash)
     return distinct
 
 

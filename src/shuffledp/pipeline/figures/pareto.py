@@ -29,7 +29,7 @@ from shuffledp.pipeline.figures.leaderboard import CONTROL
 from shuffledp.pipeline.figures.made import Made
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.numerals import number_text
-from shuffledp.pipeline.figures.palette import Look, Looks
+from shuffledp.pipeline.figures.palette import Look, Looks, told_apart
 from shuffledp.pipeline.figures.picture import looks_like
 from shuffledp.pipeline.figures.selected_rows import chosen
 from shuffledp.pipeline.figures.style import COLUMN_WIDTH, in_column
@@ -51,7 +51,7 @@ def pareto(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: st
     selected = chosen(cells, job["where"])
     points = offers(selected, summary, entry, str(entry["y"]))
     labels = legend_names(job, selected)
-    looks = {o.method: Look(**job["looks"][o.method]) for o in points}
+    looks = told_apart({o.method: Look(**job["looks"][o.method]) for o in points})
     controls = list(entry.get("controls", ()))
     points_by_trust = by_trust(points)
     fronts = {
@@ -211,7 +211,8 @@ def _levels(ax: Axes, controls: Sequence[Offer], looks: Looks) -> None:
     low, high = ax.get_ylim()
     for offer in controls:
         if low / _FAR < offer.error < high * _FAR:
-            ax.axhline(offer.error, color=looks[offer.method].color, ls=":", lw=0.9, zorder=1)
+            look = looks[offer.method]
+            ax.axhline(offer.error, color=look.color, ls=look.dash, lw=0.9, zorder=1)
     ax.set_ylim(low, high)
 
 
@@ -224,10 +225,7 @@ def _keys(
         Line2D([], [], color=panels.DARK, lw=1, label=f"front: {TRUST[first]}"),
         Line2D([], [], label="on the front of its trust model", **dot),
         Line2D([], [], label="not on it", mfc="white", **dot),
-        *(
-            Line2D([], [], color=looks[o.method].color, ls=":", label=_level_text(o, labels))
-            for o in controls
-        ),
+        *(panels.key_line(_level_text(o, labels), looks[o.method], marked=False) for o in controls),
     ]
 
 

@@ -223,13 +223,11 @@ def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]
             )
     if not parts:
         return palette.told_apart(look_of_curve)
-    return palette.told_apart(
-        {
-            f"{curve}|{part}": palette.of_accounting(part, look)
-            for part in parts
-            for curve, look in look_of_curve.items()
-        }
-    )
+    return {
+        f"{curve}|{part}": palette.of_accounting(part, look)
+        for part in parts
+        for curve, look in look_of_curve.items()
+    }
 
 
 def looks_of_values(count: int) -> list[Look]:
