@@ -3,6 +3,7 @@
 `tests/test_tasks.py` has this test for a metric, and `tests/pipeline/audit/test_auditor.py` for the view of a protocol.
 """
 
+import json
 import re
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import yaml
 from golden.tables import parts_in
 from shuffledp.identities import identity_of
 from shuffledp.pipeline.claims.errata_data import errata, reading_notes
+from shuffledp.pipeline.claims.results_read import papers_with_claims
+from shuffledp.pipeline.claims.stated_claims import claims
 from shuffledp.pipeline.datasets.registry import NAMES
 from shuffledp.protocols.registry import available
 from shuffledp.tasks import TASK_KINDS
@@ -63,6 +66,24 @@ def test_a_paper_is_complete(key):
         }
     )
     assert not missing, "\n".join(missing)
+
+
+@pytest.mark.parametrize("key", papers_with_claims())
+def test_functions_of_claims_are_judged(key):
+    """The golden table judges claims that read no results; tests judge the others on results of their own."""
+    verdicts = json.loads(text(f"tests/golden/table/claims/{key}.json"))["rows"]
+    folder = f"tests/pipeline/papers/{key}"
+    tests = "".join(path.read_text() for path in (ROOT / folder).glob("test_*.py"))
+    functions = {}
+    for claim in claims(key):
+        if claim.rule and ".papers." in claim.rule.__module__:
+            functions.setdefault(claim.rule, []).append(claim.id)
+    missing = {
+        f"Judge {ids[0]} on both sides of its threshold in {folder}/test_claims.py."
+        for ids in functions.values()
+        if not any(f'"{name}"' in tests or "verdict" in str(verdicts.get(name)) for name in ids)
+    }
+    assert not missing, "\n".join(sorted(missing))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -95,7 +95,7 @@ def test_profiles_are_of_the_blanket():
 
     assert profiled(setting("any")) is CLONES
     assert profiled(setting("binary")) is profiled(setting(GRR(3.0, 10))) is BLANKET
-    assert reductions_of(setting("binary")) == (CLONES, STRONGER_CLONES, BLANKET)
+    assert {CLONES, STRONGER_CLONES, BLANKET} <= set(reductions_of(setting("binary")))
 
 
 def test_without_amplification_the_local_budget_holds():

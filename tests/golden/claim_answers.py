@@ -7,10 +7,6 @@ import dataclasses
 from golden.inside import claims_of, findings, stated, verdicts
 from golden.values import Row, Rows, answer, digest, row_of
 
-#: Claims whose searches take more than a quarter of a second.
-NOT_JUDGED = {"O-22", "SE-28", "SG-02", "SG-03", "SG-16", "SG-18", "SU-02", "SU-16"}
-#: Witnesses that take more than a third of a second.
-NOT_COMPUTED = {"DUMP-N4", "DUMP-N8", "SEG-6.1", "SEG-N6.4.8", "SG-N7"}
 VERDICT = ("measured", "uncertainty", "verdict", "why", "overall", "difference")
 
 
@@ -25,11 +21,10 @@ def claims(paper: str) -> Rows:
             "expected": claim.expected,
             "stated": digest(repr(sorted(texts.items()))),
         }
-        if claim.id not in NOT_JUDGED:
-            for verdict in verdicts(claim):
-                if verdict["verdict"] != "untestable":
-                    told = {key: verdict[key] for key in VERDICT if verdict[key]}
-                    row |= row_of(told, f"{verdict['accounting']}, {verdict['target']}")
+        for verdict in verdicts(claim):
+            if verdict["verdict"] != "untestable":
+                told = {key: verdict[key] for key in VERDICT if verdict[key]}
+                row |= row_of(told, f"{verdict['accounting']}, {verdict['target']}")
         rows[claim.id] = row
     return rows
 
@@ -46,8 +41,7 @@ def errata(paper: str) -> Rows:
         }
         row = {name: digest(text) if len(text) > 40 else text for name, text in texts.items() if text}
         row |= {f"quote {i}": digest(quote) for i, quote in enumerate(getattr(entry, "quote", ()))}
-        if entry.id not in NOT_COMPUTED:
-            row |= answer(lambda: _witness(entry), "computed")  # noqa: B023
+        row |= answer(lambda: _witness(entry), "computed")  # noqa: B023
         rows[entry.id] = row
     return rows | {one.id: {"withdrawn": digest(one.reason)} for one in withdrawn}
 

@@ -111,4 +111,16 @@ def _command(given: list[str]) -> Row:
         patched.setenv("COLUMNS", "120")
         done = CliRunner().invoke(command_line, given)
     lines = [line.rstrip() for line in done.output.splitlines() if line.strip()]
-    return {"exit code": done.exit_code, **{f"line {i:03}": line for i, line in enumerate(lines)}}
+    keys = _entry_keys(lines) if given == ["protocols"] else [f"line {i:03}" for i in range(len(lines))]
+    return {"exit code": done.exit_code, **dict(zip(keys, lines, strict=True))}
+
+
+def _entry_keys(lines: list[str]) -> list[str]:
+    """Return a key for each line of a list: the task, the protocol, and the line in its entry."""
+    keys, task, entry, place = [], "", "", 0
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        task = line if indent == 0 else task
+        entry, place = (line.split(":")[0].strip(), 0) if indent <= 2 else (entry, place + 1)
+        keys.append(f"{task}.{entry} {place}")
+    return keys

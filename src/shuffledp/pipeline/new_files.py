@@ -16,17 +16,21 @@ from shuffledp.protocols.scaffold import class_name
 from shuffledp.storage import write_atomically
 
 TEMPLATES = Path("tools/templates")
-_IDENTITY = {
-    "src/shuffledp/identities.toml": (
-        r"\Z",
-        """
-[protocols.$id]
-look = ["$color", "$marker", "solid"]
-label = "$title"
-sentence = "Each user sends messages of the kind $title."
-""",
-    )
+#: Sentence of a protocol's identity by template.
+_SENTENCES = {
+    "noisy_counts": "Each user sends the value, among random numbers of dummies of every value.",
+    "fixed_dummies": "Each user sends the value, among equally many uniform dummies of every user.",
+    "randomized_reports": "Each user sends one randomized report, which uniform reports of the others hide.",
 }
+
+
+def _identity(family: str) -> dict[str, tuple[str, str]]:
+    """Return the table of a protocol of this family in the file of identities."""
+    look = 'look = ["$color", "$marker", "solid"]'
+    table = f'\n[protocols.$id]\n{look}\nlabel = "$title"\nsentence = "{_SENTENCES[family]}"\n'
+    return {"src/shuffledp/identities.toml": (r"\Z", table)}
+
+
 #: Text after which a line is added to a file, by template and file: a regular expression and the addition.
 LISTS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "paper": {
@@ -39,14 +43,14 @@ LISTS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "mkdocs.yml": (r" *- Reproduce a paper: .*\n", "      - $title: $id.md\n"),
     },
     "protocol/noisy_counts": {
-        **_IDENTITY,
+        **_identity("noisy_counts"),
         "src/shuffledp/pipeline/audit/frequency.py": (
             r"_NOISES: .*\n",
             '    "frequency.$id.$name": lambda p, n: poisson_counts(p.dummy_mean * n / p.n_users),\n',
         ),
     },
-    "protocol/fixed_dummies": _IDENTITY,
-    "protocol/randomized_reports": _IDENTITY,
+    "protocol/fixed_dummies": _identity("fixed_dummies"),
+    "protocol/randomized_reports": _identity("randomized_reports"),
 }
 
 

@@ -145,8 +145,17 @@ def test_accuracies_that_are_reached(tmp_path, monkeypatch, reached, outcomes_of
     curve = Array([0.3, reached, reached], {"round": [1000, 5540, 100_000]}, ["round"])
     monkeypatch.setattr(training, "accuracies", lambda case, experiment, method: curve)
     assert tuple(outcomes(tmp_path, key)["printed"] for key in ("SG-24", "SG-27")) == outcomes_of
+    assert outcomes(tmp_path, "SG-21") == {"printed": "holds"}
     monkeypatch.setattr(training, "accuracies", lambda case, experiment, method: curve[:1])
     assert outcomes(tmp_path, "SG-24") == outcomes(tmp_path, "SG-27") == {"printed": "untestable"}
+
+
+@pytest.mark.parametrize(("eps", "outcome"), [(9.9, "holds"), (10.1, "fails")])
+def test_budget_at_largest_accuracy(tmp_path, monkeypatch, eps, outcome):
+    curve = Array([0.3, 0.9, 0.9], {"round": [100, 1000, 10_000]}, ["round"])
+    monkeypatch.setattr(training, "accuracies", lambda case, experiment, method: curve)
+    plant(tmp_path, **dict.fromkeys(("shuffle_2c", "shuffle_2c_pair"), lambda rounds: eps * rounds / 1000))
+    assert outcomes(tmp_path, "SG-25") == {"printed": outcome, "exact": outcome}
 
 
 def test_budgets_of_table_1_that_grow(tmp_path):
