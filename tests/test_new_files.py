@@ -13,6 +13,7 @@ from shuffledp.pipeline import new_files
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = {".git", ".venv", ".tools", ".snakemake", "raw", "prepared"}
 TESTS_OF_A_PAPER = (
+    "tests/pipeline/papers/coin_flips/test_claims.py",
     "tests/pipeline/claims/test_stated_claims.py",
     "tests/pipeline/claims/test_errata_data.py",
     "tests/pipeline/config/test_package.py",
