@@ -36,6 +36,7 @@ def test_the_analyzer_gives_the_librarys_answer(name, fan_outs, tmp_path):
     answer, sent = answer_of(folder, values, "--range", "1:2.5", "--quantile", "0.3", "--quantile", "0.9")
     assert answer["guarantee"] == tree.guarantee and answer["warnings"] == []
 
+    assert len(sent) == pytest.approx(users * tree.messages_per_user, rel=0.05)
     counts = np.bincount(sent, minlength=tree.protocol.alphabet_size)
     noisy = users * tree.protocol.estimate(counts[None], Public(np.array([users])))[0]
     expected = tree.tree.estimate(users, tree.nodes(noisy))
