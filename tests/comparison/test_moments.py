@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from shuffledp.accounting.baselines.two_moments import Moments, second_budget, square_levels
-from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.cli import main
 from shuffledp.numerics.samplers import two_sided_geometric
 
@@ -30,13 +29,6 @@ def test_both_sums_together_spend_exactly_eps(most, first):
     assert largest_loss(most, first, second) == pytest.approx(1.0, rel=1e-12)
 
 
-@pytest.mark.parametrize(("first", "second"), [(1.0, 1.0), (0.9, 1.7325), (0.75, 2.25), (0.5, 2.9142)])
-def test_many_levels_have_real_number_frontier(first, second):
-    """Specification, for eps = 1; the second moment is free."""
-    assert second == pytest.approx(2 - first + 2 * math.sqrt(1 - first), abs=6e-5)
-    assert second_budget(20_000, 1.0, first) == pytest.approx(second, abs=1e-4)
-
-
 def test_a_bit_has_no_second_sum():
     assert not square_levels(1).any()
     assert second_budget(1, 1.0, 1.0) == math.inf
@@ -51,15 +43,6 @@ def test_exact_sums_give_exact_moments(most):
     assert found.variance == pytest.approx(numbers.var(ddof=1))
     assert found.mean_half_width == found.variance_half_width == 0
     assert found.population_mean_half_width == pytest.approx(1.96 * numbers.std(ddof=1) / 50**0.5, rel=1e-4)
-
-
-def test_noise_variances_of_the_specification():
-    """n = 1e5, eps = 1, numbers scaled to [0, 1]: 2.0e-10 for the mean, and for the variance of centered numbers."""
-    users, most = 10**5, 2_000
-    assert discrete_laplace_variance(1 / most) / (users * most) ** 2 == pytest.approx(2.0e-10, rel=1e-6)
-    second = second_budget(most, 1.0, 1.0)
-    noise = discrete_laplace_variance(second / most**2) / (users * most**2) ** 2
-    assert noise == pytest.approx(2.0e-10, rel=2e-3)
 
 
 @pytest.mark.parametrize(
