@@ -10,10 +10,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from click.testing import CliRunner
 from filelock import FileLock
 
-from shuffledp.cli import main
+from command_line import invoked
 from shuffledp.comparison.checked_setting import cases_of
 from shuffledp.pipeline.config import smallest_cells
 from shuffledp.pipeline.datasets import NAMES, preparation
@@ -72,7 +71,7 @@ def bundle(project):
 
 
 def call(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(main, arguments)
+    done = invoked(*arguments)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.output
 
@@ -315,14 +314,14 @@ def test_check_baseline_stops_at_errors(project):
     path.write_text(
         text.replace("lies = rng", "lies = random")
     )  # another size: Python looks at whole seconds
-    done = CliRunner().invoke(main, ["check-baseline", "mine/mine.py:Mine"])
+    done = invoked("check-baseline", "mine/mine.py:Mine")
     assert done.output == "privacy: NOT checked: a method fails before that\n"
     assert isinstance(done.exception, NameError)
     last = traceback.extract_tb(done.exception.__traceback__)[-1]
     assert (Path(last.filename).name, last.name) == ("mine.py", "encode")
     assert done.exception.__notes__[0].startswith("in the setting Fixed(")
     path.write_text(text.replace("lies = rng", "lies = exit(0) or rng"))
-    done = CliRunner().invoke(main, ["check-baseline", "mine/mine.py:Mine"])
+    done = invoked("check-baseline", "mine/mine.py:Mine")
     assert str(done.exception) == "sys.exit(0) is called"
 
 
@@ -505,7 +504,7 @@ assert not heavy, heavy
 
 
 def account(*words):
-    return CliRunner().invoke(main, ["account", *" ".join(words).split()])
+    return invoked("account", *" ".join(words).split())
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import shuffledp
-from shuffledp.cli import main
+from command_line import invoked
 from shuffledp.populations import Binomial
 from shuffledp.protocols.scaffold import files
 from waiting import wait_until
@@ -33,7 +32,7 @@ KEYS = {
 
 
 def call(*arguments: str):
-    done = CliRunner().invoke(main, ["compare", *arguments])
+    done = invoked("compare", *arguments)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
 
@@ -104,10 +103,7 @@ def test_sets_and_vectors(tmp_path, task, says):
     kind = "items" if "sets" in task else "coordinates"
     assert f" {kind}, " in plot.read_text()
     with out.open() as file:
-        written = {row["protocol"]: row for row in csv.DictReader(file)}
-    rows = json.loads(call("--users", "5000", *task, *SETTING, "--json", "--rows-only").stdout)
-    assert {row["protocol"] for row in rows} == set(written)
-    assert {row["task"] for row in rows} == {"sets" if "sets" in task else "vectors"}
+        assert {row["task"] for row in csv.DictReader(file)} == {"sets" if "sets" in task else "vectors"}
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.html"])
@@ -156,7 +152,7 @@ def test_plugin_texts_are_made_harmless(tmp_path):
     for text in (done.stdout, out.read_text()):
         assert r"\x1b[2J\x9b31m +gone \u202e" in text
         assert text.replace("\n", "").isprintable()
-    described = CliRunner().invoke(main, ["describe", f"{plugin}:Hostile", *setting])
+    described = invoked("describe", f"{plugin}:Hostile", *setting)
     assert described.stderr.replace("\n", "").isprintable()
     assert "gone" in described.stderr
 
@@ -281,8 +277,6 @@ def test_broken_import_is_a_row(tmp_path, monkeypatch, in_a_worker, text, reason
     assert reason in lost["reason"]
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: mine.py:Mine: ")
-    if "_exit" in text:
-        assert "Left out:\n  failed: mine.py:Mine: " in call(*setting).stdout
 
 
 def test_unreadable_result_is_a_row(tmp_path, monkeypatch, in_a_worker):

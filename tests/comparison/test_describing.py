@@ -5,9 +5,8 @@ from __future__ import annotations
 import jsonschema
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from shuffledp.cli import main
+from command_line import invoked
 from shuffledp.comparison.registry_record import OPEN, as_yaml
 
 TEXT = {"type": "string"}
@@ -105,7 +104,7 @@ SCHEMA = fields(
 
 
 def call(*words: str):
-    return CliRunner().invoke(main, ["describe", *words])
+    return invoked("describe", *words)
 
 
 @pytest.mark.parametrize(
@@ -249,9 +248,9 @@ def test_limits_hold_for_one_protocol(command, limit, reason, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     setting = ["--users", "3k", "--domain-size", "5", "--epsilon", "1", "--delta", "1e-6"]
     name, *options = command
-    done = CliRunner().invoke(main, [name, "pure_dump", *options, *setting, *limit])
+    done = invoked(name, "pure_dump", *options, *setting, *limit)
     assert done.exit_code == 1
     assert done.output == f"Error: {reason}\n"
     assert not (tmp_path / "visits").exists()
     fits = ["--max-bits", "6", "--max-messages", "2", "--trust", "shuffler"]
-    assert CliRunner().invoke(main, [name, "pure_dump", *options, *setting, *fits]).exit_code == 0
+    assert invoked(name, "pure_dump", *options, *setting, *fits).exit_code == 0

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.stats import binom
 
+from command_line import invoked
 from exported_programs import answer_of, parameters_of
 from shuffledp.accounting.baselines.two_moments import Moments, square_levels
-from shuffledp.cli import main
 from shuffledp.comparison.moment_clients import TwoSums
 from shuffledp.protocols.client.analyzing import noisy_sum
 from shuffledp.protocols.client.randomizers import square_level
@@ -76,13 +73,12 @@ def test_both_intervals_cover(tmp_path):
     assert variance >= binom.ppf(FALSE_ALARM, runs, 0.95)
 
 
-call = partial(CliRunner().invoke, main)
 SETTING = ["--users", "1000", "--eps", "2", "--delta", "1e-4", "--moments"]
 
 
 def test_the_command_writes_programs_for_moments(tmp_path):
     words = ["--max-value", "2", "--levels", "4", "--unit", "hours", "-o", str(tmp_path / "hours")]
-    done = call(["client", "correlated_sum", *SETTING, *words])
+    done = invoked("client", "correlated_sum", *SETTING, *words)
     assert done.exit_code == 0, done.output
     content = parameters_of(tmp_path / "hours")
     assert (content["task"], content["inputs"], content["composition"]) == ("moments", 5, "basic")
@@ -100,5 +96,5 @@ def test_the_command_writes_programs_for_moments(tmp_path):
     ],
 )
 def test_wrong_settings_are_refused(protocol, more, message, tmp_path):
-    done = call(["client", protocol, *SETTING, *more, "-o", str(tmp_path / "none")])
+    done = invoked("client", protocol, *SETTING, *more, "-o", str(tmp_path / "none"))
     assert done.exit_code == 1 and message in done.output and not (tmp_path / "none").exists()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from command_line import invoked
 from shuffledp.accounting.baselines.two_moments import Moments, second_budget, square_levels
-from shuffledp.cli import main
 from shuffledp.numerics.samplers import two_sided_geometric
 
 
@@ -76,14 +74,13 @@ def test_half_widths_cover_in_simulations(users, eps, printed):
     assert printed - 0.012 < np.mean(inside) < printed + 0.025
 
 
-call = partial(CliRunner().invoke, main)
 SETTING = ["compare", "--task", "mean", "--users", "1000", "--eps", "1", "--delta", "1e-6"]
 FEW = ["--protocols", "central_laplace,skellam,sparse_sum"]
 
 
 @pytest.mark.parametrize("most", [1, 4])
 def test_the_command_prints_half_widths(most):
-    done = call([*SETTING, *FEW, "--max-value", str(most), "--json"])
+    done = invoked(*SETTING, *FEW, "--max-value", str(most), "--json")
     assert done.exit_code == 0, done.output
     rows = {row["protocol"]: row for row in json.loads(done.stdout)["rows"]}
     curator, other, out = rows["central_laplace"], rows["skellam"], rows["sparse_sum"]
@@ -101,7 +98,7 @@ def test_the_command_prints_half_widths(most):
         spread = (most * (most + 2) / 12) * 1000 / 999
         wide = math.hypot(1.96 * math.sqrt(spread / 1000), curator["mean_half_width"])
         assert curator["population_mean_half_width"] == pytest.approx(wide, rel=1e-4)
-    text = call([*SETTING, *FEW, "--max-value", str(most)]).stdout
+    text = invoked(*SETTING, *FEW, "--max-value", str(most)).stdout
     line = next(line.split() for line in text.splitlines() if line.startswith("central_laplace"))
     for printed, name in zip(line[1:3], ("mean_half_width", "variance_half_width"), strict=True):
         assert curator[name] <= float(printed) <= curator[name] * (1 + 1e-3)  # rounded up
@@ -119,5 +116,5 @@ def test_the_command_prints_half_widths(most):
     ],
 )
 def test_other_options_are_refused(more, message):
-    done = call([*SETTING, *more])
+    done = invoked(*SETTING, *more)
     assert done.exit_code == 1 and message in done.output

@@ -27,7 +27,7 @@ def test_rounds_have_the_accounting_of_levels(name):
 @pytest.mark.parametrize("name", TREE_PROTOCOLS)
 def test_values_are_found_as_stated(name):
     """A value with the stated number of users is found in 99 % of the runs; prefixes without users survive rarely."""
-    users, rounds, bits, runs = 4_000, 2, 4, 150
+    users, rounds, bits, runs = 4_000, 2, 4, 80
     tree, rng = PrefixTree.calibrate(name, users, rounds, bits, 1.0, 1e-6), np.random.default_rng(11)
     held = tree.certain_count(2 * 2**bits)
     values = np.full(users, 0x70)

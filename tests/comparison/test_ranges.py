@@ -6,12 +6,11 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 
+from command_line import invoked, printed
 from shuffledp.accounting.expected_errors.range_trees import Tree
-from shuffledp.cli import main
 from shuffledp.comparison.count_trees import HISTOGRAM_PROTOCOLS, CountTree
 from shuffledp.comparison.range_coverage import simulated_coverage
 from shuffledp.comparison.ranges import range_rows
@@ -161,7 +160,7 @@ SETTING = ["compare", "--task", "ranges", "--users", "100000", "--eps", "1", "--
 
 def test_command_prints_best_trees():
     chosen = ["--domain-size", "256", "--protocols", "central_laplace,correlated_noise,balls_into_bins"]
-    done = CliRunner().invoke(main, [*SETTING, *chosen, "--json"])
+    done = invoked(*SETTING, *chosen, "--json")
     assert done.exit_code == 0, done.output
     rows = json.loads(done.stdout)["rows"]
     found = {(row["protocol"], len(row["parameters"]["fan_outs"]) > 1): row for row in rows}
@@ -172,7 +171,7 @@ def test_command_prints_best_trees():
     assert found["correlated_noise", True]["band"] == pytest.approx(64.0e-5, rel=2e-3)
     assert found["balls_into_bins", True]["parameters"]["fan_outs"] == [4, 2, 4, 2, 2, 2]
     assert [row["cdf_mse"] for row in rows] == sorted(row["cdf_mse"] for row in rows)
-    text = CliRunner().invoke(main, [*SETTING, *chosen]).stdout
+    text = printed(*SETTING, *chosen)
     assert "16 x 16" in text and f"{tree['cdf_mse']:.4g}" in text and "users²" in text
     line = next(line.split() for line in text.splitlines() if line.startswith("central_laplace   16 x 16"))
     assert tree["band"] <= float(line[6]) <= tree["band"] * 1.01 and line[-1] == "central"  # rounded up
@@ -188,6 +187,6 @@ def test_command_prints_best_trees():
     ],
 )
 def test_other_options_are_refused(more, message):
-    done = CliRunner().invoke(main, [*SETTING, *more])
+    done = invoked(*SETTING, *more)
     assert done.exit_code == 1
     assert message in done.output

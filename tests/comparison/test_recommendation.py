@@ -7,9 +7,8 @@ import math
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
 
-from shuffledp.cli import main
+from command_line import invoked, printed
 from shuffledp.comparison import recommended
 from shuffledp.comparison.recommendation import loosening, sentences
 from shuffledp.comparison.rows import Compared
@@ -78,8 +77,8 @@ def test_every_label_has_words():
 
 
 def test_command_recommends_in_text_and_json():
-    text = CliRunner().invoke(main, ["compare", *SETTING, *FEW]).stdout
-    answer = json.loads(CliRunner().invoke(main, ["compare", *SETTING, *FEW, "--json"]).stdout)
+    text = printed("compare", *SETTING, *FEW)
+    answer = json.loads(printed("compare", *SETTING, *FEW, "--json"))
     best = answer["recommendation"]
     rows = [one for one in answer["rows"] if one["trust"] == "shuffler" and one["status"] == "ok"]
     assert best["protocol"] == min(rows, key=lambda one: one["mse"])["protocol"]
@@ -93,9 +92,9 @@ def test_command_recommends_in_text_and_json():
     }
     assert best["messages_worst"] == rows[0]["most_messages"]
     assert best["parameters"] == rows[0]["parameters"] != {}
-    plain = CliRunner().invoke(main, ["compare", *SETTING, *FEW, "--json", "--rows-only"]).stdout
+    plain = printed("compare", *SETTING, *FEW, "--json", "--rows-only")
     assert json.loads(plain) == answer["rows"]
-    assert "Use " not in CliRunner().invoke(main, ["compare", *SETTING, *FEW, "--rows-only"]).stdout
+    assert "Use " not in printed("compare", *SETTING, *FEW, "--rows-only")
 
 
 @pytest.mark.parametrize(
@@ -122,25 +121,21 @@ def test_next_command_states_the_values(tmp_path, options, command, unit):
     file = tmp_path / "mine.csv"
     file.write_text("v,x\n" + "a,1.5\nb,0.5\n" * 500)
     call = ["compare", "--csv", str(file), "--eps", "1", "--delta", "1e-6", *options]
-    line, after = CliRunner().invoke(main, call).stdout.partition("Next command:\n  ")[2].splitlines()[:2]
+    line, after = printed(*call).partition("Next command:\n  ")[2].splitlines()[:2]
     assert line == f"shuffledp {command} --eps 1.0 --delta 1e-06 -o client" and after == unit
-    assert CliRunner().invoke(main, [*line.split()[1:-1], str(tmp_path / "new")]).exit_code == 0
+    assert invoked(*line.split()[1:-1], str(tmp_path / "new")).exit_code == 0
 
 
 def test_limit_to_loosen_has_sufficient_value():
     limits = ["--max-bits", "3", "--mean-messages", "0.9"]
-    answer = json.loads(
-        CliRunner()
-        .invoke(main, ["compare", *SETTING, *FEW[:1], "pure_dump,grr_blanket", *limits, "--json"])
-        .stdout
-    )
+    answer = json.loads(printed("compare", *SETTING, *FEW[:1], "pure_dump,grr_blanket", *limits, "--json"))
     assert answer["recommendation"] is None
     loosen = answer["loosen"]
     changes = loosen.pop("changes")
     assert loosen == {"protocol": "grr_blanket", "limit": "max_bits", "given": 3.0, "needed": 5.0}
     assert changes == {"max_bits": [3.0, 5.0], "mean_messages": [0.9, 1.0]}
     wider = ["--max-bits", "5", "--mean-messages", "1", "--protocols", "grr_blanket"]
-    assert CliRunner().invoke(main, ["compare", *SETTING, *wider]).stdout.startswith("Use grr_blanket")
+    assert printed("compare", *SETTING, *wider).startswith("Use grr_blanket")
 
 
 def test_unstated_quantity_is_not_loosened():
@@ -163,19 +158,14 @@ def test_human_number_formats_are_read(users, same):
         "pure_dump",
         "--json",
     ]
-    one, two = (CliRunner().invoke(main, ["compare", "--users", n, *setting]).stdout for n in (users, same))
+    one, two = (printed("compare", "--users", n, *setting) for n in (users, same))
     assert one == two != ""
-    assert (
-        CliRunner()
-        .invoke(main, ["account", "--users", users, "--eps-local", "1", "--delta", "1e-6"])
-        .exit_code
-        == 0
-    )
+    assert invoked("account", "--users", users, "--eps-local", "1", "--delta", "1e-6").exit_code == 0
 
 
 @pytest.mark.parametrize("users", ["2e5.5", "1.5", "k", "-1k", "1e400", "ten", ""])
 def test_fractional_users_are_refused(users):
-    done = CliRunner().invoke(main, ["compare", "--users", users, *SETTING[2:]])
+    done = invoked("compare", "--users", users, *SETTING[2:])
     assert done.exit_code == 1
     assert len(done.stderr.splitlines()) == 1
     assert "--users" in done.stderr or "users" in done.stderr
@@ -185,5 +175,5 @@ def test_fractional_users_are_refused(users):
     ("name", "meant"), [("k-RR", "grr_blanket"), ("olh", "solh"), ("pureDUMP", "pure_dump")]
 )
 def test_usual_names_of_protocols_are_taken(name, meant):
-    done = CliRunner().invoke(main, ["compare", *SETTING, "--protocols", name, "--json"])
+    done = invoked("compare", *SETTING, "--protocols", name, "--json")
     assert [row["protocol"] for row in json.loads(done.stdout)["rows"]] == [meant]

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.stats import binom
 
 import shuffledp
+from command_line import invoked
 from shuffledp.accounting import ClonesProfile, Infeasible, OtherReports, composed_epsilon
 from shuffledp.accounting.general.composition import ComposedProfile
-from shuffledp.cli import main
 from shuffledp.comparison import recommended
 from shuffledp.comparison.options import Options
 from shuffledp.comparison.releases import calibrate_releases, point_profile, releases_within
@@ -28,8 +28,6 @@ from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.protocols import get
 from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
 from shuffledp.tasks import Users
-
-SETTING = ["--users", "49241", "--domain-size", "499", "--eps", "1", "--delta", "1e-6"]
 
 
 def released(name, users, values, rounds, accounting="exact", **more):
@@ -139,32 +137,27 @@ def test_order_depends_on_number_of_releases():
 
 
 def test_the_commands():
-    run = CliRunner().invoke(
-        main, ["compare", *SETTING, "--rounds", "30", "--protocols", "designated_coins,local", "--json"]
-    )
-    content = json.loads(run.stdout)
+    setting = ["--users", "2000", "--domain-size", "5", "--eps", "1", "--delta", "1e-6", "--rounds", "3"]
+
+    def output(*words):
+        return invoked(*words, *setting).output
+
+    content = json.loads(output("compare", "--json", "--protocols", "designated_coins,local"))
     rows = {row["protocol"]: row for row in content["rows"]}
     assert rows["local"]["status"] == "ok"
     row, best = rows["designated_coins"], content["recommendation"]
-    assert (row["rounds"], row["crowd"], row["unit"]) == (30, "fixed", "user")
+    assert (row["rounds"], row["crowd"], row["unit"]) == (3, "fixed", "user")
     assert row["eps_all_rounds_lower"] < row["eps_all_rounds"] <= 1
-    assert (best["rounds"], best["privacy"]["rounds"]) == (30, 30)
-    assert "for 30 releases to the same users" in best["sentence"]
-    told = (
-        CliRunner()
-        .invoke(main, ["describe", "designated_coins", *SETTING, "--rounds", "30", "--until-eps", "2"])
-        .output
+    assert (best["rounds"], best["privacy"]["rounds"]) == (3, 3)
+    assert "for 3 releases to the same users" in best["sentence"]
+    text = output("describe", "designated_coins", "--until-eps", "2")
+    every, more = map(
+        int, re.search(r"(\d+) releases in all have eps at most 2, (\d+) more than the 3", text).groups()
     )
-    assert "107 releases in all have eps at most 2, 77 more than the 30 asked for." in told
-    table = (
-        CliRunner()
-        .invoke(main, ["compare", *SETTING, "--rounds", "30", "--protocols", "designated_coins"])
-        .stdout
-    )
-    assert "eps once eps all" in table
-    assert "--rounds 30" in table
-    refused = CliRunner().invoke(main, ["compare", *SETTING, "--rounds", "30", "--crowd", "fresh"])
-    assert "crowd must be left out without population" in refused.output
+    assert every - 3 == more > 0
+    text = output("compare", "--protocols", "designated_coins")
+    assert "eps once eps all" in text and "--rounds 3" in text
+    assert "crowd must be left out without population" in output("compare", "--crowd", "fresh")
 
 
 def test_one_release_is_simulated():
@@ -179,7 +172,7 @@ def test_one_release_is_simulated():
 def test_the_analyzer_counts_releases(tmp_path):
     folder = tmp_path / "visits"
     options = ["--users", "1000", "--domain-size", "4", "--eps", "1", "--delta", "1e-4", "--rounds", "2"]
-    run = CliRunner().invoke(main, ["client", "pure_dump", *options, "-o", str(folder)])
+    run = invoked("client", "pure_dump", *options, "-o", str(folder))
     assert run.exit_code == 0, run.output
     parameters = json.loads((folder / "parameters.json").read_text())
     assert (parameters["rounds"], parameters["round"], parameters["privacy"]["rounds"]) == (2, 1, 2)
@@ -207,16 +200,16 @@ def test_past_releases_and_further_ones(tmp_path):
     }
     file.write_text(json.dumps([entry]))
     call = ["account", "--spent", str(file), "--delta", "1e-6"]
-    found = json.loads(CliRunner().invoke(main, [*call, "--eps", "2", "--json"]).output)
+    found = json.loads(invoked(*call, "--eps", "2", "--json").output)
     assert found["eps"] == pytest.approx(1.0, rel=1e-3)
     assert (found["releases"], found["left"]) == (30, 77)
     pure = {"protocol": "pure_dump", "parameters": {"dummies": 534_721}, "n": 49_241, "domain_size": 499}
     file.write_text(json.dumps([entry | {"count": 10}, pure | {"count": 20}]))
-    said = CliRunner().invoke(main, call).output
+    said = invoked(*call).output
     assert 0.999 < float(said.split("eps = ")[1].split(":")[0]) < 1.002
     file.write_text(json.dumps([{"protocol": "designated_coins"}]))
-    assert "entry 1: it lacks users, eps, delta" in CliRunner().invoke(main, call).output
-    refused = CliRunner().invoke(main, [*call, "--users", "5"]).output
+    assert "entry 1: it lacks users, eps, delta" in invoked(*call).output
+    refused = invoked(*call, "--users", "5").output
     assert "--spent cannot be combined" in refused
 
 
@@ -261,7 +254,7 @@ def test_attack_on_releases_finds_delta():
 def test_wrong_file_of_releases_is_located(tmp_path, content, says):
     file = tmp_path / "past.json"
     file.write_text(content)
-    done = CliRunner().invoke(main, ["account", "--spent", str(file), "--delta", "1e-6"])
+    done = invoked("account", "--spent", str(file), "--delta", "1e-6")
     assert done.exit_code == 1 and done.stderr.startswith(f"Error: {file}")
     assert says in done.stderr and done.stderr.count("\n") == 1
 

@@ -8,10 +8,9 @@ import re
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
 
 import shuffledp
-from shuffledp.cli import main
+from command_line import invoked, printed
 from shuffledp.comparison.drawing import grouped
 from shuffledp.comparison.rows import TRUST, Compared, as_csv, front, in_order, table
 from shuffledp.pipeline.figures.leaderboard import TRUST as ON_LEADERBOARDS
@@ -108,9 +107,9 @@ def test_lines_fit_width_without_cut_numbers(width, monkeypatch):
     """Only the command, which is for copying, and error messages are longer."""
     words = ["--users", "3000", "--domain-size", "4", "--eps", "1", "--delta", "1e-6", "--colluding", "1%"]
     names = ["--protocols", "fragmented_rappor,grr_blanket,local,solh"]
-    wide = CliRunner().invoke(main, ["compare", *words, *names]).stdout
+    wide = printed("compare", *words, *names)
     monkeypatch.setenv("COLUMNS", str(width))
-    narrow = CliRunner().invoke(main, ["compare", *words, *names]).stdout
+    narrow = printed("compare", *words, *names)
     assert max(len(line) for line in narrow.splitlines() if "shuffledp client" not in line) <= width
     cells = {
         line.split()[0]: line.split()[1:] for line in wide.splitlines() if line.endswith(("upper", "exact"))
@@ -120,7 +119,7 @@ def test_lines_fit_width_without_cut_numbers(width, monkeypatch):
     for name, numbers in shown:
         full = iter(cells[name])
         assert all(number in full for number in numbers.split())  # in this order
-    described = CliRunner().invoke(main, ["describe", "grr_blanket", *words[:-2]]).stdout
+    described = printed("describe", "grr_blanket", *words[:-2])
     batch = shuffledp.simulate(counts=[900, 99, 1], protocol="grr_blanket", eps=1, delta=1e-6)
     answer = shuffledp.amplification(2.0, 1000, 1e-6)
     for text in (described, str(batch), str(answer)):
@@ -143,7 +142,7 @@ def test_two_names_never_print_alike(monkeypatch):
 
 def test_chosen_columns_are_printed():
     words = ["--users", "300", "--domain-size", "4", "--eps", "1", "--delta", "1e-3", "--protocols", "local"]
-    text = CliRunner().invoke(main, ["compare", *words, "--columns", "guarantee,mse,slack"]).stdout
+    text = printed("compare", *words, "--columns", "guarantee,mse,slack")
     assert "\nprotocol                       guarantee      error slack\nlocal" in text
-    refused = CliRunner().invoke(main, ["compare", *words, "--columns", "mse,most"])
+    refused = invoked("compare", *words, "--columns", "mse,most")
     assert refused.exit_code == 1 and "columns must be one of eps_local, mse" in refused.output

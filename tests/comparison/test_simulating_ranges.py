@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import warnings
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import shuffledp
+from command_line import invoked
 from one_process import compare_here
-from shuffledp.cli import main
 
-call = partial(CliRunner().invoke, main)
 BATCH = {"protocol": "balls_into_bins", "eps": 1.0, "delta": 1e-6}
 
 
@@ -24,7 +21,7 @@ def test_file_quantiles_are_near_true_ones(tmp_path):
     file = tmp_path / "ages.csv"
     file.write_text("\n".join(["age", *map(str, ages), "old", "101"]))
     options = ["--column", "age", "--bins", "0:100:5", "--protocol", "balls_into_bins", "--eps", "1"]
-    done = call(["quantiles", str(file), *options, "--delta", "1e-6", "--quantile", "50%", "--json"])
+    done = invoked("quantiles", str(file), *options, "--delta", "1e-6", "--quantile", "50%", "--json")
     assert done.exit_code == 0, done.output
     assert "a simulation, not a private release" in done.stderr
     answer = json.loads(done.stdout)
@@ -37,7 +34,7 @@ def test_file_quantiles_are_near_true_ones(tmp_path):
     assert median["low"] <= median["truth"] <= median["high"] - 5
     errors = np.abs(np.subtract(answer["estimates"], answer["truth"]))
     assert 0 < errors.max() <= answer["band"]
-    text = call(["quantiles", str(file), *options, "--delta", "1e-6"]).stdout
+    text = invoked("quantiles", str(file), *options, "--delta", "1e-6").stdout
     assert f"fan-outs {' x '.join(map(str, answer['fan_outs']))}" in text.replace("\n  ", " ")
     assert text.count("\n") >= 6 and f"{median['low']} to {median['high']}" in text
 
@@ -95,20 +92,20 @@ def test_binned_counts_are_merged_and_deployed(tmp_path, monkeypatch):
         lines = "\n".join(["age", *map(str, [*ages] * 40)])
         (tmp_path / f"{name}.csv").write_text(lines)
         words = ["count", f"{name}.csv", "--column", "age", "--bins", "0:80:10", "-o", f"{name}.json"]
-        assert call(words).exit_code == 0
-    assert call(["merge", "a.json", "b.json", "-o", "all.json"]).exit_code == 0
+        assert invoked(*words).exit_code == 0
+    assert invoked("merge", "a.json", "b.json", "-o", "all.json").exit_code == 0
     content = json.loads((tmp_path / "all.json").read_text())
     assert content["counts"] == [400, 400, 400, 800, 400, 400, 400, 400] and content["bins"] == "0:80:10"
     budget = ["--eps", "1", "--delta", "1e-6"]
     for data in (["--counts", "all.json"], ["--data", "a.csv", "--column", "age", "--bins", "0:80:10"]):
-        done = call(["compare", *data, *budget, "--protocols", "balls_into_bins"])
+        done = invoked("compare", *data, *budget, "--protocols", "balls_into_bins")
         assert done.exit_code == 0, done.output
         words = done.stdout.partition("Next command:\n  shuffledp ")[2].splitlines()[0].split()
         folder = tmp_path / data[0].strip("-")
-        made = call([*words[:-1], str(folder)])
+        made = invoked(*words[:-1], str(folder))
         assert made.exit_code == 0, made.output
         stated = json.loads((folder / "parameters.json").read_text())
         assert (stated["domain"], stated["inputs"]) == ({"first": "0", "width": "10"}, 8)
-    other = call(["count", "b.csv", "--column", "age", "--bins", "0:80:20", "-o", "c.json"])
+    other = invoked("count", "b.csv", "--column", "age", "--bins", "0:80:20", "-o", "c.json")
     assert other.exit_code == 0
-    assert "differ in their domain" in call(["merge", "a.json", "c.json", "-o", "no.json"]).output
+    assert "differ in their domain" in invoked("merge", "a.json", "c.json", "-o", "no.json").output

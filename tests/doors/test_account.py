@@ -14,8 +14,8 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from command_line import invoked
 from shuffledp.accountant import (
     amplification,
     budget,
@@ -26,11 +26,10 @@ from shuffledp.accountant import (
 )
 from shuffledp.accountant.training import training_answer, training_sentences
 from shuffledp.accounting import GRR, GaussianRandomizer
-from shuffledp.cli import main
 
 
 def account(words):
-    result = CliRunner().invoke(main, ["account", *words.split()])
+    result = invoked("account", *words.split())
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -96,7 +95,7 @@ def test_shared_crowd_has_no_renyi_sum():
     ],
 )
 def test_crowd_without_population_is_refused(words, message):
-    result = CliRunner().invoke(main, ["account", *words.split()])
+    result = invoked("account", *words.split())
     assert result.exit_code == 1
     assert message in result.output and result.output.count("\n") == 1
 

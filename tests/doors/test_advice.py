@@ -4,15 +4,8 @@ import json
 import re
 
 import pytest
-from click.testing import CliRunner
 
-from shuffledp.cli import main
-
-
-def compare(*options: str) -> str:
-    done = CliRunner().invoke(main, ["compare", *options])
-    assert done.exit_code == 0, done.output
-    return done.stdout
+from command_line import printed
 
 
 @pytest.mark.parametrize(
@@ -28,7 +21,7 @@ def compare(*options: str) -> str:
 )  # fmt: skip
 def test_loosened_options_admit_named_protocol(options):
     names = "local,grr_blanket,pure_dump"
-    text = compare(*options, "--protocols", names)
+    text = printed("compare", *options, "--protocols", names)
     advice = re.match(r"Nothing fits\. Loosen first: (.*), which admits (\w+)\.(.*?)\n\n", text, re.DOTALL)
     assert advice is not None, text[:200]
     changed = [
@@ -37,12 +30,12 @@ def test_loosened_options_admit_named_protocol(options):
         for part in re.fullmatch(r"(--[a-z-]+) .* to (\S+)", change).groups()
     ]
     assert " ".join(advice[3].split()) == "Its error is below that of an answer without data."
-    admitted = json.loads(compare(*options, *changed, "--protocols", advice[2], "--json"))
+    admitted = json.loads(printed("compare", *options, *changed, "--protocols", advice[2], "--json"))
     assert admitted["recommendation"]["protocol"] == advice[2]
     assert admitted["rows"][0]["mse"] < admitted["rows"][0]["blind_mse"]
 
 
 def test_useless_advice_is_not_printed():
     setting = ["--users", "1000", "--domain-size", "500", "--eps", "0.01", "--delta", "1e-6"]
-    text = compare(*setting, "--max-bits", "8", "--protocols", "local,grr_blanket,pure_dump")
+    text = printed("compare", *setting, "--max-bits", "8", "--protocols", "local,grr_blanket,pure_dump")
     assert text.startswith("No protocol with a proven guarantee fits; the reasons are below.")

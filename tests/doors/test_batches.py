@@ -14,10 +14,9 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import shuffledp
-from shuffledp.cli import main
+from command_line import invoked, one_line, printed
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.populations import Fixed, Poisson
 from shuffledp.protocols import available, get
@@ -27,12 +26,6 @@ from shuffledp.userdata.counting import count_column
 
 SETTING = ("--domain-size", "4", "--eps", "1", "--delta", "1e-6")
 BUDGET = Budget(1.0, 1e-6)
-
-
-def printed(*words: str) -> str:
-    done = CliRunner().invoke(main, list(words))
-    assert done.exit_code == 0, done.output
-    return " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -58,7 +51,7 @@ def test_printed_intervals_contain_true_values(what, counts, protocol):
 
 def test_only_acting_shufflers_change_messages():
     """Only shufflers that add messages or sample them change the messages."""
-    text = CliRunner().invoke(main, ["protocols"]).stdout
+    text = printed("protocols")
     entry = re.compile(r"  (\w+): [^\n]*\n(?:      [^\n]*\n)*?      trust: (\w+);")
     listed = dict(entry.findall(text.partition("\nsummation")[0]))
     assert set(listed) == set(available("frequency"))
@@ -79,7 +72,7 @@ def test_only_acting_shufflers_change_messages():
 @pytest.mark.parametrize("name", ["pure_dump", "sageo", "central_laplace"])
 @pytest.mark.parametrize("users", ["--users 1000", "--population poisson:999"])
 def test_described_error_is_of_stated_users(name, users):
-    text = printed("describe", name, *users.split(), *SETTING)
+    text = one_line("describe", name, *users.split(), *SETTING)
     mse, about = re.search(r"averaged over the values: (\S+), (for [^.]*)\.", text).groups()
     who = "1,000 planned users" if users.startswith("--users") else "1,000 users on average"
     assert about == f"for {who} with equal shares of all values"
@@ -96,7 +89,7 @@ def test_described_error_is_of_stated_users(name, users):
 
 @pytest.mark.parametrize("name", ["sageo", "sbin"])
 def test_shuffler_adds_described_messages(name):
-    text = printed("describe", name, "--users", "1000", *SETTING)
+    text = one_line("describe", name, "--users", "1000", *SETTING)
     added = float(re.search(r"the shuffler adds (\S+) in all", text)[1].rstrip("."))
     kind = get("frequency", name)
     protocol = kind.calibrate(BUDGET, Fixed(999), Frequency(4), accounting=best_accounting(kind))
@@ -111,8 +104,8 @@ def test_shuffler_adds_described_messages(name):
 def test_whole_parameters_are_in_full(users):
     size = ("--users", str(users), *SETTING)
     for text in (
-        printed("describe", "pure_dump", *size),
-        printed("compare", *size, "--protocols", "correlated_noise"),
+        one_line("describe", "pure_dump", *size),
+        one_line("compare", *size, "--protocols", "correlated_noise"),
     ):
         assert f"n_users = {users}" in text or "n_users" not in text
         assert not re.search(r"= \d\.\d+e\+", text.partition("Trusted:")[0])
@@ -127,7 +120,7 @@ def folders(tmp_path_factory):
     made = {}
     for name in ("grr_blanket", "sageo", "one_sided_noise"):
         place = tmp_path_factory.mktemp("programs") / name
-        made[name] = place, printed("client", name, "--users", "1000", *SETTING, "-o", str(place))
+        made[name] = place, one_line("client", name, "--users", "1000", *SETTING, "-o", str(place))
     return made
 
 
@@ -181,7 +174,7 @@ def test_analyzer_labels_the_actual_users(folders, name, users, label):
 def test_analyzer_states_delta_is_a_mean(tmp_path):
     """A guarantee for a random number of users is no guarantee for every number, see `test_columns.py`."""
     folder = tmp_path / "random"
-    printed("client", "silent_users", "--population", "poisson:999", *SETTING, "-o", str(folder))
+    one_line("client", "silent_users", "--population", "poisson:999", *SETTING, "-o", str(folder))
     parameters = json.loads((folder / "parameters.json").read_text())
     for users in (20, 1000):
         answer = analyzing.analysis(parameters, [(0,)] * users, users)
@@ -209,8 +202,8 @@ def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
     cities = ["Zürich", "Washington, D.C.", 'the "Q"', "other"]
     (tmp_path / "cities.txt").write_text("\n".join(cities[:3]), encoding="utf-8")
     common = ("--users", "200", "--eps", "2", "--delta", "1e-4", "-o")
-    printed("client", "grr_blanket", "--values-file", "cities.txt", "--other", *common, "listed")
-    printed("client", "grr_blanket", "--domain-size", "4", *common, "plain")
+    one_line("client", "grr_blanket", "--values-file", "cities.txt", "--other", *common, "listed")
+    one_line("client", "grr_blanket", "--domain-size", "4", *common, "plain")
     listed, plain = (
         json.loads((tmp_path / name / "parameters.json").read_text()) for name in ("listed", "plain")
     )
@@ -223,14 +216,14 @@ def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
     assert named["estimates"] == analyzing.analysis(plain, sent)["estimates"]
 
     (tmp_path / "all.csv").write_text("city\n" + 'Zürich\n"Washington, D.C."\nRio\n' * 50, encoding="utf-8")
-    printed(
+    one_line(
         "count", "all.csv", "--column", "city", "--values-file", "cities.txt", "--other", "-o", "all.json"
     )
-    printed("client", "grr_blanket", "--counts", "all.json", *common[2:], "from_counts")
+    one_line("client", "grr_blanket", "--counts", "all.json", *common[2:], "from_counts")
     from_counts = json.loads((tmp_path / "from_counts/parameters.json").read_text())
     assert (from_counts["domain"], from_counts["planned_users"]) == (listed["domain"], 150)
-    printed("count", "all.csv", "--column", "city", "-o", "found.json")
-    done = CliRunner().invoke(main, ["client", "grr_blanket", "--counts", "found.json", *common, "found"])
+    one_line("count", "all.csv", "--column", "city", "-o", "found.json")
+    done = invoked("client", "grr_blanket", "--counts", "found.json", *common, "found")
     warnings = done.stderr.splitlines()
     assert warnings[0].startswith("Warning: The 3 values found in the data are taken as the domain.")
     assert warnings[1:] == ["Warning: --users is 200, but the counts are of 150 users."]
@@ -244,11 +237,11 @@ def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
 
     numbers = np.random.default_rng(20_261_129).normal(20, 30, 200).round(2).tolist()
     counted = count_column(np.array(numbers), max_value=60, low=-5, levels=26)
-    printed(
+    one_line(
         *("client", "single_message_sum", "--max-value", "60", "--low", "-5", "--levels", "26"),
         *("--unit", "minutes", *common, "range"),
     )
-    printed("client", "single_message_sum", "--max-value", "26", *common, "levels")
+    one_line("client", "single_message_sum", "--max-value", "26", *common, "levels")
     range_, levels = (
         json.loads((tmp_path / name / "parameters.json").read_text()) for name in ("range", "levels")
     )
@@ -266,7 +259,7 @@ def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
 
 def test_inputs_that_a_client_refuses(tmp_path):
     folder = tmp_path / "made"
-    printed(
+    one_line(
         "client", "grr_blanket", "--values", "red,blue", *SETTING[2:], "--users", "900", "-o", str(folder)
     )
     vectors = json.loads((folder / "test_vectors.json").read_text())
@@ -284,7 +277,7 @@ def test_inputs_that_a_client_refuses(tmp_path):
         (("--domain-size", "3", "--unit", "minutes"), "--unit are for a sum"),
         (("--max-value", "2.5"), "must be an integer if levels is not given"),
     ):
-        done = CliRunner().invoke(
-            main, ["client", "bit_sum", *words, *SETTING[2:], "--users", "900", "-o", str(tmp_path / "no")]
+        done = invoked(
+            "client", "bit_sum", *words, *SETTING[2:], "--users", "900", "-o", str(tmp_path / "no")
         )
         assert done.exit_code == 1 and reason in done.output

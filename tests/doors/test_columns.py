@@ -13,11 +13,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy import stats
 
 import shuffledp
-from shuffledp.cli import main
+from command_line import invoked, printed
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
@@ -40,10 +39,8 @@ EVERY = ("--protocols", ",".join(NAMES))
 
 
 @functools.cache
-def printed(*options: str) -> str:
-    done = CliRunner().invoke(main, ["compare", *OPTIONS, *options])
-    assert done.exit_code == 0, done.output
-    return done.stdout.replace("±95 %", "±95")
+def compared(*options: str) -> str:
+    return printed("compare", *OPTIONS, *options).replace("±95 %", "±95")
 
 
 @functools.cache
@@ -51,7 +48,7 @@ def rows(*options: str) -> dict[str, dict[str, str]]:
     """Return the printed cells by protocol and heading; the second `most`, of bits, is named ``most bits``."""
     result: dict[str, dict[str, str]] = {}
     headings: list[str] = []
-    for line in printed(*EVERY, *options).splitlines():
+    for line in compared(*EVERY, *options).splitlines():
         name, *cells = line.split() or [""]
         if name == "protocol":
             headings = [f"most {cells[i - 1]}" if cell == "most" else cell for i, cell in enumerate(cells)]
@@ -83,16 +80,13 @@ def test_error_and_frequent_match_simulations(name):
 
 
 def test_few_users_have_no_frequent_column():
-    done = CliRunner().invoke(
-        main,
-        ["compare", "--users", "9", *OPTIONS[2:], "--protocols", "central_laplace", "--eps", "20"],
-    )
+    done = invoked("compare", "--users", "9", *OPTIONS[2:], "--protocols", "central_laplace", "--eps", "20")
     assert "central_laplace" in done.stdout and "frequent" not in done.stdout
 
 
 @pytest.mark.parametrize("names", [NAMES, ("grr_blanket", "silent_users", "sageo", "unary_rows")])
 def test_runner_up_has_the_printed_error(names):
-    text = " ".join(printed("--protocols", ",".join(names)).partition("Trusted:")[0].split())
+    text = " ".join(compared("--protocols", ",".join(names)).partition("Trusted:")[0].split())
     best = re.match(r"Use (\w+) ", text)[1]
     sentence = re.search(r"Runner-up: (\w+), with (the same|\S+ times the) root mean squared error", text)
     runner_up, ratio = sentence[1], 1.0 if sentence[2] == "the same" else float(sentence[2].split()[0])
@@ -166,7 +160,7 @@ def test_dropped_are_random_and_colluding_first():
 
 
 def test_self_reliant_protocols_keep_eps():
-    relying = " ".join(printed(*EVERY).split()).partition("Privacy also rests on")[2].partition(". ")[0]
+    relying = " ".join(compared(*EVERY).split()).partition("Privacy also rests on")[2].partition(". ")[0]
     for name, row in rows(*ROBUST).items():
         keeps = row["collude"] == row["dropped"] == row["spent"]
         assert keeps == (f" {name}" not in relying.replace(":", "").replace(";", "").replace(",", "")), name

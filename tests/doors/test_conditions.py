@@ -13,10 +13,9 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import shuffledp
-from shuffledp.cli import main
+from command_line import printed
 from shuffledp.comparison import Compared
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.numerics.statements import Conditions
@@ -26,18 +25,12 @@ from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.client import analyzing
 from shuffledp.tasks import Budget, Frequency, Participants, Users
 
-USERS, VALUES, FAKES = 200, 4, 10
+USERS, VALUES = 200, 4
 BUDGET = Budget(2.0, 1e-4)
 SIZE = ("--domain-size", "4", "--eps", "2", "--delta", "1e-4")
 NAMES = ("grr_blanket", "silent_users", "one_sided_noise", "balls_into_bins")
 EVERY = ("--protocols", ",".join(NAMES))
 REPEATS = 2000
-
-
-def printed(*words: str) -> str:
-    done = CliRunner().invoke(main, list(words))
-    assert done.exit_code == 0, done.output
-    return done.stdout
 
 
 def calibrated(name: str, others: shuffledp.populations.Population) -> ProtocolBase:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from shuffledp.cli import main
+from command_line import invoked
 
 MOST = 10.0
 
@@ -31,7 +30,7 @@ def rows(tmp_path, monkeypatch) -> list[tuple[str, str]]:
 
 
 def run(*words: str) -> str:
-    done = CliRunner().invoke(main, list(words))
+    done = invoked(*words)
     assert done.exit_code == 0, done.output
     return " ".join(done.output.split())
 
@@ -167,5 +166,5 @@ def test_invalid_value_lists_are_refused(rows):
         (("--values-file", "nothing.txt"), "--values-file nothing.txt: No such file or directory."),
         (("--other",), "other needs values, the list of the public domain."),
     ):
-        done = CliRunner().invoke(main, ["count", "all.csv", "--column", "x", *words, "-o", "x.json"])
+        done = invoked("count", "all.csv", "--column", "x", *words, "-o", "x.json")
         assert done.exit_code == 1 and reason in done.output

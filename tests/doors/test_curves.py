@@ -11,19 +11,16 @@ import re
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy import stats
 from scipy.special import logsumexp
 
-from shuffledp.cli import main
+from command_line import printed
 
 EPS_LOCAL, KEEP = 1.5, 1 / (1 + math.exp(-1.5))
 
 
 def account(words: str) -> str:
-    done = CliRunner().invoke(main, ["account", *words.split()])
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    return printed("account", *words.split())
 
 
 def pair(others: int, ones: int, rounds: int = 1) -> tuple[np.ndarray, np.ndarray]:

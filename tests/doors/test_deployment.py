@@ -14,10 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import shuffledp
-from shuffledp.cli import main
+from command_line import invoked
 from shuffledp.comparison.setting import Setting
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
@@ -64,12 +63,12 @@ def test_messy_file_becomes_estimates(visits):
     words = ["--values-file", "cities.txt", "--other", "--dropout", "5%", "--eps", "2", "--delta", "1e-4"]
     data = ["--data", "visits.csv", "--column", "city"]
     names = ["--protocols", "pure_dump,one_sided_noise,grr_blanket"]
-    warned = CliRunner().invoke(main, ["compare", *data, *words, *names])
+    warned = invoked("compare", *data, *words, *names)
     assert "column 'user_id' repeats values" in warned.output
-    done = CliRunner().invoke(main, ["compare", *data, "--user", "user_id", *words, *names])
+    done = invoked("compare", *data, "--user", "user_id", *words, *names)
     assert done.exit_code == 0, done.output
     (command,) = re.findall(r"Next command:\n +(shuffledp client .*)", done.output)
-    assert CliRunner().invoke(main, shlex.split(command)[1:]).exit_code == 0
+    assert invoked(*shlex.split(command)[1:]).exit_code == 0
     parameters = files.read_parameters(Path("client/parameters.json"))
     planned = len(visits) - math.ceil(0.05 * len(visits))
     assert (parameters["planned_users"], parameters["least_users"]) == (planned, planned)
@@ -129,7 +128,7 @@ def test_half_widths_in_every_unit_cover(kind, tmp_path):
     (tmp_path / "all.json").write_text(json.dumps(content | {"step": 0.5 if kind == "summation" else 1.0}))
     name = "central_laplace" if kind == "summation" else "pure_dump"
     words = ["--counts", str(tmp_path / "all.json"), "--eps", "2", "--delta", "1e-4", "--protocols", name]
-    text = " ".join(CliRunner().invoke(main, ["compare", *words]).output.split())
+    text = " ".join(invoked("compare", *words).output.split())
     task = Frequency(4) if kind == "frequency" else Summation(3)
     protocol = get(kind, name).calibrate(BUDGET, Fixed(999), task)
     who = Setting(Fixed(999), task, BUDGET, counts / 1000).participants(

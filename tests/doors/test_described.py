@@ -3,33 +3,25 @@
 import re
 
 import pytest
-from click.testing import CliRunner
 
+from command_line import invoked, printed
 from shuffledp.accountant.deployed import deployed_answer, deployments
 from shuffledp.accounting import Infeasible
-from shuffledp.cli import main
 from shuffledp.populations import Fixed
 from shuffledp.protocols.registry import available, get
 from shuffledp.tasks import Budget, Frequency
 
 
-def describe(*arguments: str) -> str:
-    done = CliRunner().invoke(main, ["describe", *arguments])
-    assert done.exit_code == 0, done.output
-    return done.stdout
-
-
 @pytest.mark.parametrize("key", [key for key, known in deployments().items() if not known.missing])
 def test_printed_deployed_eps_is_no_less(key):
-    text = describe(key)
-    printed = float(re.search(r"Computed: eps = (\S+) \(nats\)", text)[1])
+    stated = float(re.search(r"Computed: eps = (\S+) \(nats\)", printed("describe", key))[1])
     exact = deployed_answer(key).eps
-    assert exact <= printed <= exact * (1 + 1e-5)
+    assert exact <= stated <= exact * (1 + 1e-5)
 
 
 @pytest.mark.parametrize("name", available("frequency"))
 def test_printed_most_messages_hold(name):
-    options = (
+    options = [
         "--users",
         "5000",
         "--domain-size",
@@ -40,8 +32,8 @@ def test_printed_most_messages_hold(name):
         "1e-6",
         "--accounting",
         "exact",
-    )
-    done = CliRunner().invoke(main, ["describe", name, *options])
+    ]
+    done = invoked("describe", name, *options)
     try:
         protocol = get("frequency", name).calibrate(Budget(1.0, 1e-6), Fixed(4999), Frequency(17))
     except Infeasible as error:
@@ -58,5 +50,5 @@ def test_printed_most_messages_hold(name):
 
 def test_printed_eps_is_above_budget():
     setting = ("--users", "5000", "--domain-size", "4", "--delta", "1.23456789e-6")
-    text = describe("grr_blanket", *setting, "--eps", "1.0000001")
+    text = printed("describe", "grr_blanket", *setting, "--eps", "1.0000001")
     assert "epsilon = 1.00001, delta = 1.23457e-06" in text

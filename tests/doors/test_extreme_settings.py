@@ -6,11 +6,10 @@ import re
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from command_line import invoked
 from shuffledp import accountant, accounting as a
 from shuffledp.accounting import Infeasible
-from shuffledp.cli import main
 from shuffledp.populations import Empirical, Fixed
 from shuffledp.protocols import available, conformance, get
 from shuffledp.tasks import TASK_KINDS, Budget, Sets
@@ -56,7 +55,7 @@ def test_profile_is_defined_at_every_eps(kind, name):
     ],
 )
 def test_no_protocol_fails(words, least):
-    result = CliRunner().invoke(main, ["compare", *words.split(), "--json"])
+    result = invoked("compare", *words.split(), "--json")
     rows = json.loads(result.stdout)["rows"]
     assert {row["status"] for row in rows} <= {"ok", "infeasible"}, rows
     assert all(row["reason"] and not BARE.search(row["reason"]) for row in rows if row["status"] != "ok")

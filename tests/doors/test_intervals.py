@@ -11,10 +11,9 @@ import warnings
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import shuffledp
-from shuffledp.cli import main
+from command_line import printed
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.comparison.setting import holding
 from shuffledp.populations import Binomial
@@ -144,7 +143,7 @@ def test_tail_intervals_cover(protocol, eps, users, values):
 def test_recommended_interval_covers_frequent_value(protocol):
     n, k, budget = 10_000, 100, Budget(1.0, 1e-6)
     asked = ["compare", "--users", str(n), "--domain-size", str(k), "--eps", "1", "--delta", "1e-6"]
-    said = " ".join(CliRunner().invoke(main, [*asked, "--protocols", protocol]).stdout.split())
+    said = " ".join(printed(*asked, "--protocols", protocol).split())
     stated = re.search(
         rf"Use {protocol} for one release: within ±([\d.e-]+) for one value, ±([\d.e-]+) for all values at once, "
         r"with 95 % confidence for 10,000 planned users with any values\.",
@@ -191,11 +190,9 @@ def test_useless_interval_is_idle(tmp_path):
     (tmp_path / "two.csv").write_text("color\nred\nred\n")
     asked = ["--data", str(tmp_path / "two.csv"), "--column", "color", "--values", "red,blue", "--eps", "1"]
     asked += ["--protocols", "grr_blanket,pure_dump,sageo,central_laplace"]
-    said = CliRunner().invoke(main, ["compare", *asked, "--delta", "1e-6"]).stdout
+    said = printed("compare", *asked, "--delta", "1e-6")
     assert "Use " not in said
-    for row in json.loads(CliRunner().invoke(main, ["compare", *asked, "--delta", "1e-6", "--json"]).stdout)[
-        "rows"
-    ]:
+    for row in json.loads(printed("compare", *asked, "--delta", "1e-6", "--json"))["rows"]:
         assert row["status"] != "ok" or (row["idle"] and row["half_width"] <= 1)
 
 
@@ -281,8 +278,8 @@ def test_printed_bounds_are_rounded_up():
     asked = ["compare", "--users", "7919", "--domain-size", "13", "--eps", "1.37", "--delta", "1e-7"]
     names = "pure_dump,mix_dump,grr_blanket,correlated_noise,jump_counts,silent_users,sageo,skellam,local,adaptive"
     asked += ["--protocols", f"{names},central_laplace,central_gaussian,designated_coins,truncation"]
-    text = CliRunner().invoke(main, asked).stdout
-    answer = json.loads(CliRunner().invoke(main, [*asked, "--json"]).stdout)
+    text = printed(*asked)
+    answer = json.loads(printed(*asked, "--json"))
     rows = {row["protocol"]: row for row in answer["rows"] if row["status"] == "ok"}
     seen = 0
     for line in text.splitlines():

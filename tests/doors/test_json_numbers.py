@@ -6,10 +6,9 @@ import json
 import math
 
 import pytest
-from click.testing import CliRunner
 
 import shuffledp
-from shuffledp.cli import main
+from command_line import invoked
 
 SETTING = ["--users", "2000", "--domain-size", "4", "--eps", "1", "--delta", "1e-6"]
 NAMES = "central_laplace,pure_dump,correlated_noise,grr_blanket,sageo,silent_users"
@@ -17,7 +16,7 @@ ROBUST = ["--poisoned", "10", "--colluding", "0.1"]
 
 
 def written(*options: str) -> list[dict]:
-    done = CliRunner().invoke(main, ["compare", *SETTING, "--protocols", NAMES, *options])
+    done = invoked("compare", *SETTING, "--protocols", NAMES, *options)
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)["rows"]
 

@@ -12,10 +12,9 @@ import re
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import shuffledp
-from shuffledp.cli import main
+from command_line import printed
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.identities import identity_of
 from shuffledp.populations import Fixed
@@ -26,12 +25,6 @@ from shuffledp.tasks import Budget, Frequency, Summation, Task, Users
 BUDGET = Budget(2.0, 1e-4)
 OPTIONS = ("--eps", "2", "--delta", "1e-4")
 REPEATS = 30
-
-
-def printed(*words: str) -> str:
-    done = CliRunner().invoke(main, list(words))
-    assert done.exit_code == 0, done.output
-    return done.stdout
 
 
 def calibrated(task: Task, name: str, users: int, budget: Budget = BUDGET) -> ProtocolBase:

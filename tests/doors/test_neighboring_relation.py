@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 import yaml
-from click.testing import CliRunner
 
 import shuffledp
-from shuffledp.cli import main
+from command_line import invoked
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols.registry import available, get
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Summation, Vectors
@@ -34,7 +33,7 @@ def test_estimate_reads_no_protected_number(kind, name):
 @pytest.mark.parametrize("relation", ["replace_one", "add_remove"])
 def test_the_record_names_what_is_unprotected(kind, name, relation):
     arguments = ["describe", name, "--users", "1000", *OPTIONS[kind], "--eps", "1", "--delta", "1e-6"]
-    done = CliRunner().invoke(main, [*arguments, "--neighbors", relation, "--registry"])
+    done = invoked(*arguments, "--neighbors", relation, "--registry")
     assert done.exit_code == 0, done.output
     unprotected = yaml.safe_load(done.output)["deployment"]["dp_variant"]["unprotected_quantities"]
     fixed = "The number of users, which is fixed."

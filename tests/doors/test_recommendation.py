@@ -8,10 +8,9 @@ import re
 import sys
 
 import pytest
-from click.testing import CliRunner
 
 import shuffledp
-from shuffledp.cli import main
+from command_line import invoked, printed
 from shuffledp.comparison.recommendation import recommended
 from shuffledp.guarantees import is_derived
 from shuffledp.populations import Fixed
@@ -64,7 +63,7 @@ def test_privacy_claims_agree(tmp_path):
     """The claim has every point in one object; a delta at eps comes from the calibrated protocol."""
     words = ["--users", "300", "--domain-size", "4", "--eps", "1", "--delta", "1e-3"]
     more = ["--protocols", "one_sided_noise", "--colluding", "2%", "--dropout", "10%", "--json"]
-    answer = json.loads(CliRunner().invoke(main, ["compare", *words, *more]).stdout)
+    answer = json.loads(printed("compare", *words, *more))
     claim, row = answer["recommendation"]["privacy"], answer["rows"][0]
     protocol = get("frequency", "one_sided_noise").calibrate(Budget(1.0, 1e-3), Fixed(269), Frequency(4))
     assert protocol.privacy_profile().delta(claim["epsilon"]) <= claim["delta"] == 1e-3
@@ -78,9 +77,7 @@ def test_privacy_claims_agree(tmp_path):
         "dropout_planned": 0.1,
     }
     folder = tmp_path / "made"
-    made = CliRunner().invoke(
-        main, ["client", "one_sided_noise", *words, "--dropout", "10%", "-o", str(folder)]
-    )
+    made = invoked("client", "one_sided_noise", *words, "--dropout", "10%", "-o", str(folder))
     assert made.exit_code == 0, made.output
     exported = json.loads((folder / "parameters.json").read_text())["privacy"]
     claim["collusion"] |= {"colluding": None, "epsilon": None}
@@ -112,13 +109,13 @@ def test_failure_of_trusted_party_is_stated(name, words):
 def test_shuffler_failure_over_releases_is_stated(tmp_path):
     """Two users with one value in every release differ in each of their messages, whose ratios multiply."""
     words = ["--users", "400", "--domain-size", "4", "--eps", "1", "--delta", "1e-6", "--rounds", "2"]
-    found = CliRunner().invoke(main, ["compare", *words, "--protocols", "grr_blanket"]).stdout
+    found = printed("compare", *words, "--protocols", "grr_blanket")
     (once, every) = re.search(
         r"only the local eps, (\S+) in one release\. In 2 releases, all values of a user have the local eps (\S+)\. ",
         " ".join(found.split()),
     ).groups()
     folder = tmp_path / "made"
-    made = CliRunner().invoke(main, ["client", "grr_blanket", *words, "-o", str(folder)])
+    made = invoked("client", "grr_blanket", *words, "-o", str(folder))
     assert f"all values of a user have the local eps {every}." in made.stdout
     parameters = json.loads((folder / "parameters.json").read_text())
     weights = parameters["client"][0]

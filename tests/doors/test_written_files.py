@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
+from command_line import printed, refused
 from shuffledp.cli import main
 from shuffledp.userdata import counting
 from shuffledp.userdata.counts import merged, read
@@ -31,21 +31,8 @@ WRITERS = {
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("in.csv").write_text("v\n0\n1\n1\n")
-    call("count", "in.csv", "--column", "v", "-o", "part.json")
+    printed("count", "in.csv", "--column", "v", "-o", "part.json")
     return tmp_path
-
-
-def call(*words: str) -> Any:
-    done = CliRunner().invoke(main, list(words))
-    assert done.exit_code == 0, done.output
-    return done
-
-
-def refused(*words: str) -> str:
-    done = CliRunner().invoke(main, list(words))
-    assert done.exit_code == 1, done.output
-    assert done.output.count("\n") == 1
-    return str(done.output)
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -56,22 +43,22 @@ def test_commands_write_to_pipes_and_links(folder, name):
     assert "no process reads this pipe" in refused(*words, pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     os.set_blocking(reader, False)
-    call(*words, pipe)
+    printed(*words, pipe)
     assert len(os.read(reader, 1 << 16)) > 50
     os.close(reader)
     assert stat.S_ISFIFO(Path(pipe).stat().st_mode)
     Path("there").mkdir()
     Path(link).symlink_to(f"there/real{suffix}")
-    call(*words, link)
+    printed(*words, link)
     assert Path(link).is_symlink() and Path(f"there/real{suffix}").stat().st_size > 50
     if name != "plot":
         try:
             os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
         except PermissionError:
             Path(device).symlink_to("/dev/null")
-        call(*words, device)
+        printed(*words, device)
         assert stat.S_ISCHR(Path(device).stat().st_mode)
-        call(*words, "/dev/null")
+        printed(*words, "/dev/null")
         assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
     assert "There is no folder no for no/out" in refused(*words, f"no/out{suffix}")
     assert not Path("no").exists()
@@ -103,7 +90,7 @@ def test_client_follows_link_without_parents(folder):
         "-o",
     )
     Path("link").symlink_to("real")
-    call(*words, "link")
+    printed(*words, "link")
     assert Path("link").is_symlink() and Path("real/client.py").is_file()
     assert "There is no folder no" in refused(*words, "no/out")
     os.mkfifo("pipe")
@@ -170,17 +157,17 @@ def test_part_is_content_and_place(folder):
         Path(name).write_text("v\n" if name.startswith("p") else "v\n0\n1\n")
     Path("p/2.csv").write_text("v\n0\n1\n")
     for name in "pq":
-        call("count", name, "--column", "v", "--domain-size", "2", "-o", f"{name}.json")
-    call("merge", "p.json", "q.json", "-o", "all.json")
+        printed("count", name, "--column", "v", "--domain-size", "2", "-o", f"{name}.json")
+    printed("merge", "p.json", "q.json", "-o", "all.json")
     assert read(Path("all.json")).users == 4
     Path("more").mkdir()
     for name in ("r", "more/r"):
         Path(f"{name}.csv").write_text("v\n")
         Path(f"{name}_.csv").write_text("v\n1\n")
-        call("count", f"{name}*.csv", "--column", "v", "--domain-size", "2", "-o", f"{name}.json")
-    call("merge", "r.json", "more/r.json", "-o", "all.json")
+        printed("count", f"{name}*.csv", "--column", "v", "--domain-size", "2", "-o", f"{name}.json")
+    printed("merge", "r.json", "more/r.json", "-o", "all.json")
     Path("link.csv").symlink_to("r_.csv")
-    call("count", "link.csv", "--column", "v", "--domain-size", "2", "-o", "again.json")
+    printed("count", "link.csv", "--column", "v", "--domain-size", "2", "-o", "again.json")
     assert "both count" in refused("merge", "r.json", "again.json", "-o", "o.json")
 
 

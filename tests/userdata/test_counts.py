@@ -8,9 +8,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from click.testing import CliRunner
 
-from shuffledp.cli import main
+from command_line import printed, refused
 from shuffledp.userdata.counts import read
 
 GUIDES = Path(__file__).parents[2] / "docs/guides"
@@ -25,28 +24,16 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def call(*words: str) -> str:
-    done = CliRunner().invoke(main, list(words))
-    assert done.exit_code == 0, done.output
-    return done.stdout
-
-
-def refused(*words: str) -> str:
-    done = CliRunner().invoke(main, list(words))
-    assert done.exit_code == 1, done.output
-    return done.output
-
-
 def test_different_or_repeated_parts_are_refused(folder):
-    call("count", "a.csv", "--column", "color", "--values", "red,blue", "-o", "a.json")
+    printed("count", "a.csv", "--column", "color", "--values", "red,blue", "-o", "a.json")
     for name, options in (
         ("domain", ("--column", "color", "--values", "red,green")),
         ("clipping", ("--column", "x", "--max-value", "5")),
         ("user", ("--column", "color", "--values", "red,blue", "--user", "x")),
     ):
-        call("count", "b.csv", *options, "-o", f"{name}.json")
+        printed("count", "b.csv", *options, "-o", f"{name}.json")
         assert " differ in their " in refused("merge", "a.json", f"{name}.json", "-o", "all.json")
-    call("count", "a.csv", "--column", "color", "--values", "red,blue", "-o", "again.json")
+    printed("count", "a.csv", "--column", "color", "--values", "red,blue", "-o", "again.json")
     assert "both count a.csv" in refused("merge", "a.json", "again.json", "-o", "all.json")
     assert "a.csv is no file of counts" in refused("compare", "--counts", "a.csv", *SETTING)
     assert "--column must be left out" in refused("compare", "--counts", "a.json", "--column", "x", *SETTING)
@@ -94,7 +81,7 @@ def test_guides_query_makes_the_same_file(tmp_path, monkeypatch, name, run):
     Path("visits.csv").write_text("color,who\n" + "\n".join(rows) + "\n")
     run((GUIDES / f"count_{name}.sql").read_text())
     options = ("--column", "color", "--user", "who", "--values", "red,green,blue")
-    call("count", "visits.csv", *options, "-o", "counted.json")
+    printed("count", "visits.csv", *options, "-o", "counted.json")
     made, counted = read(Path("part.json")), read(Path("counted.json"))
     assert made.model_copy(update={"files": counted.files}) == counted
     assert counted.dropped > 100 < counted.left_out

@@ -10,10 +10,9 @@ from urllib.request import Request
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
+from command_line import invoked
 from s3_server import BUCKET, opened, s3
-from shuffledp.cli import main
 from shuffledp.optional_dependencies import MissingExtra
 from shuffledp.pipeline.experiments import user_files
 from shuffledp.pipeline.experiments.sources.user_file import load
@@ -74,7 +73,7 @@ def server(local: Path, tmp_path_factory: pytest.TempPathFactory):
 def test_counts_equal_those_of_local_files(server, local, tmp_path, name, column):
     for place, out in ((str(local), "here"), (TOP, "there")):
         words = ("count", f"{place}/{name}", "--column", column, "-o", str(tmp_path / out))
-        done = CliRunner().invoke(main, list(words))
+        done = invoked(*words)
         assert done.exit_code == 0, done.output
     here, there = (json.loads((tmp_path / out).read_text()) for out in ("here", "there"))
     for about in (*here["files"], *there["files"]):

@@ -1,0 +1,32 @@
+"""Calls of ``shuffledp`` in the process of the tests."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner, Result
+
+from shuffledp.cli import main
+
+
+def invoked(*words: str) -> Result:
+    """Return the outcome of a command."""
+    return CliRunner().invoke(main, words)
+
+
+def printed(*words: str) -> str:
+    """Return the standard output of a command that succeeds."""
+    done = invoked(*words)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def refused(*words: str) -> str:
+    """Return the only line of a command that fails."""
+    done = invoked(*words)
+    assert done.exit_code == 1, done.output
+    assert done.output.count("\n") == 1
+    return done.output
+
+
+def one_line(*words: str) -> str:
+    """Return the words that a command prints, without line breaks."""
+    return " ".join(printed(*words).split())
