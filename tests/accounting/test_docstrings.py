@@ -6,14 +6,11 @@ import doctest
 import inspect
 import re
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
-import shuffledp.accounting
 from shuffledp.lazy_api import behind
 
-PACKAGE = Path(shuffledp.accounting.__file__).parent
 DOORS = {
     name: door
     for door in (
@@ -94,16 +91,9 @@ def test_stated_intervals_are_those_of_annotations():
     assert wrong == []
 
 
-def modules_with_examples() -> list[str]:
-    found = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if ">>> " in path.read_text(encoding="utf-8"):
-            found.append(".".join(["shuffledp.accounting", *path.relative_to(PACKAGE).with_suffix("").parts]))
-    return found
-
-
-@pytest.mark.parametrize("module", modules_with_examples())
-def test_docstring_examples_are_correct(module):
-    failures, tried = doctest.testmod(import_module(module))
+@pytest.mark.parametrize("name", ["central_replacement_epsilon", "to_pld"])
+def test_examples_with_dp_accounting_are_correct(name):
+    """The other examples run where the wheel is installed, which has no dp-accounting."""
+    failures, tried = doctest.testmod(inspect.getmodule(inspect.unwrap(FUNCTIONS[name])))
     assert tried > 0
     assert failures == 0

@@ -9,7 +9,6 @@ from shuffledp.accounting.summation.noise_atoms import (
     atom_indices,
     atom_inverse,
     atom_messages,
-    used_atoms,
 )
 
 KINDS = [("halving", None), ("star", None), ("hub", (2,)), ("hub", (4,)), ("hub", (3, 7)), ("hub", (5, 25))]
@@ -34,13 +33,6 @@ def test_atoms_sum_to_zero(size, atoms, hubs):
     inverse = atom_inverse(size, atoms=atoms, hubs=hubs)
     assert inverse.dtype == np.int64
     assert np.array_equal(matrix @ inverse, np.eye(2 * size - 1))
-
-
-def test_used_atoms():
-    assert used_atoms(1) == (1,)
-    assert used_atoms(5, atoms="star") == (1, 2, 3, 4, 5)
-    assert used_atoms(5, atoms="hub", hubs=(3,)) == (-3, 1, 2, 3, 4, 5)
-    assert used_atoms(5) == (-3, -2, 1, 2, 3, 4, 5)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Random allocation: enumeration, recorded numbers, and other bounds, which must not be smaller."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ from shuffledp.accounting import (
     AllocationProfile,
     allocation_delta,
     allocation_epsilon,
-    log_gaussian_delta,
 )
 from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.training import random_allocation
@@ -43,18 +40,6 @@ def test_sums_and_contours_agree():
             below, above = (compared_delta(pair, Fixed(steps - 1), eps, side) for side in ("lower", "upper"))
             assert below <= high
             assert low <= above
-
-
-def test_one_step_is_the_mechanism_itself():
-    for direction in ("remove", "add"):
-        gaussian = math.exp(log_gaussian_delta(1 / 1.5, 0.3))
-        assert allocation_delta(0.3, 1, sigma=1.5, direction=direction) == pytest.approx(gaussian, rel=1e-8)
-        low, high = (
-            allocation_delta(0.3, 1, sigma=1.5, direction=direction, bound=b) for b in ("lower", "upper")
-        )
-        assert low < gaussian < high
-        pure = (math.e - math.exp(0.3)) / (math.e + 1)
-        assert allocation_delta(0.3, 1, eps_local=1.0, direction=direction) == pytest.approx(pure, rel=1e-6)
 
 
 def test_two_steps_cost_at_least_one():
