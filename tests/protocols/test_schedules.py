@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from shuffledp.accounting import Infeasible, checkin_epsilon, inverse_moments, report_variance
+from shuffledp.accounting import Infeasible, checkin_epsilon, report_variance
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
 from shuffledp.protocols import _occupancy, get
 from shuffledp.protocols._occupancy import filled_moments, inverse_filled
@@ -128,7 +128,3 @@ def test_expansion_for_slots_is_accurate(slots, monkeypatch):
     monkeypatch.setattr(_occupancy, "ENUMERATED", slots)
     for got, exact in zip(approximate, inverse_filled(n, slots), strict=True):
         assert got == pytest.approx(exact, rel=1e-5)
-
-
-def test_inverse_moments_of_participants():
-    assert inverse_moments(FIG3) == pytest.approx((9.997998e-4, 1.0004011e-6), rel=1e-6)

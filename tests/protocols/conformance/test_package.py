@@ -125,7 +125,6 @@ def test_random_checkin_conforms_with_own_coin():
     ("name", "check", "message"),
     [
         ("Biased", "check_unbiased", "mean estimate"),
-        ("ForgetsDummies", "check_unbiased", "mean estimate"),
         ("AllButOne", "check_unbiased", "mean estimate"),
         ("DoesNotShuffle", "check_trust", "does not permute"),
         ("WrongMean", "check_one_law", "mean of the fast law"),

@@ -1,12 +1,9 @@
-"""Dummy points under the privacy blanket: specified errors and messages, exact laws, and guarantees for few users."""
-
-import math
+"""Dummy points under the privacy blanket: limits of the theorems, options, and quick bounds."""
 
 import numpy as np
 import pytest
 
 from shuffledp.accounting import Infeasible
-from shuffledp.accounting.dump.errors import printed_dump_mse
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.tasks import Budget, Frequency
@@ -26,26 +23,6 @@ def uniform_counts(n, k):
     counts = np.full(k, n // k)
     counts[: n % k] += 1
     return counts
-
-
-def test_pure_dump_and_mix_dump_errors():
-    """The theorem for pureDUMP is exact, and that for mixDUMP lacks a term."""
-    n, k = 500_000, 500
-    counts = uniform_counts(n, k)
-    pure, mix = calibrated("pure_dump", n, k, 0.6), calibrated("mix_dump", n, k, 0.6)
-    assert pure.expected_mse(counts) == pytest.approx(printed_dump_mse(n, k, pure.dummies_in_all), rel=1e-12)
-    missing = (k - 2) / (k * n * math.expm1(8.0))
-    printed = printed_dump_mse(n, k, mix.dummies_in_all, eps_local=8.0)
-    assert mix.expected_mse(counts) == pytest.approx(printed + missing, rel=1e-12)
-
-
-# -- laws ---------------------------------------------------------------------------------------------------------
-
-
-# -- privacy ------------------------------------------------------------------------------------------------------
-
-
-# -- refusals and corners -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -74,14 +74,9 @@ def products(x, order):
     return np.stack([np.prod(x[:, list(columns)], axis=1) for columns in chosen], axis=1)
 
 
-# -- section 5.1 of the specification ------------------------------------------------------------------------------
-
-
 # -- fast laws and closed forms ------------------------------------------------------------------------------------
 
 SMALL = [
-    Solh(40, 4, 1.5, 3),
-    Truncation(40, 3, 0.2),
     Truncation(40, 3, 0.2, truncate=False),
     PrivateCoin(12, 5, 1, 2),
     PrivateCoin(12, 6, 2, 1),
@@ -138,7 +133,7 @@ def test_neighbouring_seeds_give_unrelated_hashes():
 
 @pytest.mark.parametrize(
     "delta, share, together",
-    [(0.3, 0.1, False), (0.1174, 0.75, False), (0.06, 0.75, True), (0.3, 0.75, True)],
+    [(0.1174, 0.75, False), (0.3, 0.75, True)],
 )
 def test_correlated_noise_of_few_pairs_conforms(delta, share, together):
     options = (("share", share), ("together", together))
@@ -159,15 +154,6 @@ def test_wrong_options_and_values_are_rejected():
         Solh(40, 4, 1.5, 3).encode(Users(np.array([4])), rng())
     with pytest.raises(Infeasible, match="cells"):
         calibrated("public_coin", 2**31 + 1, 50, 1.0)
-
-
-def test_own_and_extra_messages_differ():
-    assert calibrated("truncation", 500_000, 50, 1.0).cost().extra_messages == pytest.approx(49.696, abs=1e-3)
-    public = calibrated("public_coin", 500_000, 50, 1.0)
-    assert public.cost().own_messages == 10
-    assert_allclose(public.cost().extra_messages, 10 * 1e6 * public.rate)
-    assert calibrated("private_coin", 500_000, 50, 1.0).cost().extra_messages == 534
-    assert calibrated("private_coin", 500_000, 500, 1.0).cost().bits_per_message == 18 * 10
 
 
 # -- squared errors of biased estimates, in the interface and in the runner ----------------------------------------

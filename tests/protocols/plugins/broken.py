@@ -14,7 +14,6 @@ from shuffledp.protocols.frequency.balls_into_bins import BallsIntoBins
 from shuffledp.protocols.frequency.non_adaptive import NonAdaptive
 
 
-@dataclass(frozen=True)
 class Biased(Amplified):
     """Estimator that ignores wrong reports of users with 0."""
 
@@ -22,22 +21,6 @@ class Biased(Amplified):
         return aggregate / public.n_users[:, None] / self.response.keep
 
 
-@dataclass(frozen=True)
-class ForgetsDummies(NonAdaptive):
-    """Estimator that counts dummies as users."""
-
-    @classmethod
-    def calibrate(cls, budget, population, task, *, accounting="printed"):
-        return super().calibrate(budget, population, task, accounting=accounting, dummies=20)
-
-    def estimate(self, aggregate, public):
-        return replace(self, dummy_count=0).estimate_plain(aggregate, public)
-
-    def estimate_plain(self, aggregate, public):
-        return super().estimate(aggregate, public)
-
-
-@dataclass(frozen=True)
 class AllButOne(Amplified):
     """Estimates shares of all users except one."""
 
@@ -60,7 +43,6 @@ class WrongMean(Amplified):
         return rng.binomial(participants.counts, self.response.keep)
 
 
-@dataclass(frozen=True)
 class WrongSpread(Amplified):
     """Fast law that rounds the mean instead of drawing."""
 
@@ -69,7 +51,6 @@ class WrongSpread(Amplified):
         return np.rint(0.5 * (drawn + drawn.mean(axis=0))).astype(np.int64)
 
 
-@dataclass(frozen=True)
 class WrongCorrelation(Amplified):
     """Fast law with independent counts: right marginal laws, but a wrong joint law."""
 
@@ -80,7 +61,6 @@ class WrongCorrelation(Amplified):
         )
 
 
-@dataclass(frozen=True)
 class WrongShape(Amplified):
     """Fast law with the right mean and variance, but only two values."""
 
@@ -92,7 +72,6 @@ class WrongShape(Amplified):
         return centre + sign * deviation
 
 
-@dataclass(frozen=True)
 class WrongVariance(Amplified):
     """Variance formula that is 10 % too small."""
 
@@ -100,7 +79,6 @@ class WrongVariance(Amplified):
         return 0.9 * super().expected_variance(participants)
 
 
-@dataclass(frozen=True)
 class WrongVarianceShape(Amplified):
     """Variance with one number per repeat instead of one per value."""
 
@@ -108,7 +86,6 @@ class WrongVarianceShape(Amplified):
         return super().expected_variance(participants).mean(axis=1)
 
 
-@dataclass(frozen=True)
 class LyingCost(Amplified):
     """Encoder that sends two copies of every report, with the stated cost of one."""
 
@@ -117,7 +94,6 @@ class LyingCost(Amplified):
         return Messages.joined(sent, sent)
 
 
-@dataclass(frozen=True)
 class LyingBits(Amplified):
     """Messages with five values, with the stated cost of one bit."""
 
@@ -125,7 +101,6 @@ class LyingBits(Amplified):
         return Cost(1.0, 1.0)
 
 
-@dataclass(frozen=True)
 class LyingMost(BallsIntoBins):
     """Wrong declaration that no user sends more than two messages."""
 
@@ -133,7 +108,6 @@ class LyingMost(BallsIntoBins):
         return replace(super().cost(), most_messages=2.0)
 
 
-@dataclass(frozen=True)
 class LyingDummies(NonAdaptive):
     """Shuffler that adds twenty dummies, with the stated cost of none."""
 
@@ -145,7 +119,6 @@ class LyingDummies(NonAdaptive):
         return Cost(1.0, super().cost().bits_per_message)
 
 
-@dataclass(frozen=True)
 class OverClaimed(Amplified):
     """Protocol whose actual eps exceeds the claim by a tenth."""
 
@@ -155,7 +128,6 @@ class OverClaimed(Amplified):
         return replace(honest, eps_local=1.1 * honest.eps_local)
 
 
-@dataclass(frozen=True)
 class WritesCounts(Amplified):
     """Method that changes the participants' counts in place."""
 
@@ -164,7 +136,6 @@ class WritesCounts(Amplified):
         return super().sample_aggregate(participants, rng)
 
 
-@dataclass(frozen=True)
 class WritesAggregate(Amplified):
     """Method that changes the aggregate in place."""
 
@@ -174,7 +145,6 @@ class WritesAggregate(Amplified):
         return estimate
 
 
-@dataclass(frozen=True)
 class OwnGenerator(Amplified):
     """Method that ignores the given generator."""
 
@@ -182,7 +152,6 @@ class OwnGenerator(Amplified):
         return super().encode(users, np.random.default_rng())
 
 
-@dataclass(frozen=True)
 class GlobalGenerator(Amplified):
     """Method that draws from numpy's global state without using the draw."""
 
@@ -191,7 +160,6 @@ class GlobalGenerator(Amplified):
         return super().encode(users, rng)
 
 
-@dataclass(frozen=True)
 class OrderDependent(Amplified):
     """Aggregate that depends on the first message."""
 
@@ -199,7 +167,6 @@ class OrderDependent(Amplified):
         return super().aggregate(messages) + int(messages.payload[0])
 
 
-@dataclass(frozen=True)
 class NotAdditive(Amplified):
     """Aggregate that is normalized within each chunk."""
 
@@ -207,7 +174,6 @@ class NotAdditive(Amplified):
         return super().aggregate(messages) / len(messages)
 
 
-@dataclass(frozen=True)
 class SharedRepeats(Amplified):
     """Fast law whose draw all repeats share."""
 
@@ -216,7 +182,6 @@ class SharedRepeats(Amplified):
         return np.broadcast_to(drawn[0], drawn.shape)
 
 
-@dataclass(frozen=True)
 class MixesRepeats(Amplified):
     """Estimate from the mean number of users over all repeats."""
 
@@ -225,7 +190,6 @@ class MixesRepeats(Amplified):
         return super().estimate(aggregate, replace(public, n_users=mean))
 
 
-@dataclass(frozen=True)
 class AcceptsAnything(Amplified):
     """Calibration that does not check the accounting."""
 
@@ -234,7 +198,6 @@ class AcceptsAnything(Amplified):
         return super().calibrate(budget, population, task, accounting="printed")
 
 
-@dataclass(frozen=True)
 class WeakestLevel(Amplified):
     """Calibration that meets only the largest of several eps."""
 
@@ -257,14 +220,12 @@ class NotHashable(Amplified):
         return cls(honest.population, honest.domain_size, honest.eps_local, weights=[1.0])
 
 
-@dataclass(frozen=True)
 class BareText(Amplified):
     """Missing comma: the accountings are a text instead of a tuple."""
 
     accountings = "printed"
 
 
-@dataclass(frozen=True)
 class NeverFeasible(Amplified):
     """Protocol without parameters for any setting."""
 
@@ -312,7 +273,6 @@ class BareCoin(ProtocolBase):
         return Cost(1, 1)
 
 
-@dataclass(frozen=True)
 class NoProfile(BareCoin):
     """Protocol without a profile that uses and declares 1.5 times the budget."""
 
@@ -336,16 +296,3 @@ class FaithlessEncoder(BareCoin):
 
     def privacy_profile(self):
         return ClonesProfile(OtherReports(Fixed(self.others)), self.eps_local)
-
-
-@dataclass(frozen=True)
-class TwiceTheBudget(BareCoin):
-    """Calibration to twice the requested eps, with the label exact."""
-
-    guarantee = "exact"
-
-    @classmethod
-    def calibrate(cls, budget, population, task, *, accounting="exact"):
-        twice = replace(budget, eps=2 * budget.largest_eps)
-        cls.check_request(budget, task, accounting)
-        return super().calibrate(twice, population, task, accounting=accounting)

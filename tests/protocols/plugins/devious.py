@@ -80,18 +80,15 @@ class _MessagesAlone:
     biased = True
 
 
-@dataclass(frozen=True)
 class Doubted(Sound):
     guarantee = "unproven"
 
 
-@dataclass(frozen=True)
 class ManyBits(Sound):
     def cost(self):
         return Cost(1, 30.0)
 
 
-@dataclass(frozen=True)
 class ClearValue(_MessagesAlone, Sound):
     """Encoder that reveals users with value 7."""
 
@@ -99,7 +96,6 @@ class ClearValue(_MessagesAlone, Sound):
         return Messages(np.where(users.values == 7, users.values, self.respond(users.values, rng)))
 
 
-@dataclass(frozen=True)
 class ClearSometimes(_MessagesAlone, Sound):
     """Encoder that marks one report in five hundred, which is then true."""
 
@@ -115,7 +111,6 @@ class ClearSometimes(_MessagesAlone, Sound):
         return super().estimate(aggregate[:, : self.domain_size], public)
 
 
-@dataclass(frozen=True)
 class ClearPair(_MessagesAlone, Sound):
     """Encoder that reveals users with values 3 or 4, without a declared local budget."""
 
@@ -127,7 +122,6 @@ class ClearPair(_MessagesAlone, Sound):
         return Messages(np.where(hot, users.values, self.respond(users.values, rng)))
 
 
-@dataclass(frozen=True)
 class TwiceForMany(Sound):
     """Protocol that uses and declares twice the budget for many users."""
 
@@ -157,7 +151,6 @@ class NoiseShares(_MessagesAlone, Sound):
         return aggregate / public.n_users[:, None]
 
 
-@dataclass(frozen=True)
 class TwoMessagesLocally(_MessagesAlone, Sound):
     """Protocol that relies on others but declares the local model; an empty message hides the report."""
 
@@ -181,7 +174,6 @@ class TwoMessagesLocally(_MessagesAlone, Sound):
         return Cost(2, float(self.domain_size.bit_length()))
 
 
-@dataclass(frozen=True)
 class FirstInTheClear(_MessagesAlone, Sound):
     """Encoder that does not randomize the first user of an array."""
 
@@ -191,7 +183,6 @@ class FirstInTheClear(_MessagesAlone, Sound):
         return Messages(sent)
 
 
-@dataclass(frozen=True)
 class LooksAtOthers(_MessagesAlone, Sound):
     """Encoder that draws false values from the other users' values."""
 
@@ -200,7 +191,6 @@ class LooksAtOthers(_MessagesAlone, Sound):
         return Messages(np.where(lies, rng.permutation(users.values), users.values))
 
 
-@dataclass(frozen=True)
 class Numbered(_MessagesAlone, Sound):
     """Messages with the place of their sender, which the analyzer ignores."""
 
@@ -211,7 +201,6 @@ class Numbered(_MessagesAlone, Sound):
         return np.bincount(messages.payload[:, 0], minlength=self.domain_size)
 
 
-@dataclass(frozen=True)
 class OwnDummies(_MessagesAlone, Sound):
     """Shuffler that adds messages although the declared shuffler does not."""
 
@@ -219,18 +208,9 @@ class OwnDummies(_MessagesAlone, Sound):
         return Messages(rng.integers(0, self.domain_size, 5))
 
 
-@dataclass(frozen=True)
-class NoPermutation(Sound):
-    """Shuffler that does not permute."""
-
-    def shuffle(self, messages, public, rng):
-        return messages
-
-
 _CALLS = [0]
 
 
-@dataclass(frozen=True)
 class Drifting(_MessagesAlone, Sound):
     """Encoder whose budget depends on the number of its calls."""
 
@@ -239,7 +219,6 @@ class Drifting(_MessagesAlone, Sound):
         return Messages(self.respond(users.values, rng, self.eps_local * (1 + 0.01 * (_CALLS[0] % 2))))
 
 
-@dataclass(frozen=True)
 class NoNoise(_MessagesAlone, Sound):
     """Encoder that always sends the true value."""
 
@@ -249,7 +228,6 @@ class NoNoise(_MessagesAlone, Sound):
         return Messages(users.values)
 
 
-@dataclass(frozen=True)
 class SlightlyWrongVariance(Sound):
     """Variance that is 5 % too small."""
 
@@ -257,7 +235,6 @@ class SlightlyWrongVariance(Sound):
         return 0.95 * super().expected_variance(participants)
 
 
-@dataclass(frozen=True)
 class Unable(_MessagesAlone, Sound):
     """Protocol that cannot encode."""
 

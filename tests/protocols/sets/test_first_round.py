@@ -99,8 +99,8 @@ def dealt(repeats, rng):
     [
         ("printed", {"eps": 0.05}, {"blankets": 0.1}, 2_000),  # the announcement is most of the error
         ("corrected", {"eps": 0.8}, {"blankets": 0.1}, 2_000),
-        ("corrected", {"protocol": "amplified", "eps": 0.1}, {"objective": "error"}, 100),
-        ("printed", {"eps": 0.1}, {"objective": "bound"}, 100),
+        ("corrected", {"protocol": "amplified", "eps": 0.1}, {"objective": "error"}, 40),
+        ("printed", {"eps": 0.1}, {"objective": "bound"}, 40),
     ],
 )
 def test_expected_error_includes_announcement_noise(accounting, first, how, repeats):
