@@ -158,6 +158,11 @@ class Points:
         return self.pro + self.con + self.tied
 
     @property
+    def decided(self) -> int:
+        """Number of points for or against the statement."""
+        return self.pro + self.con
+
+    @property
     def every(self) -> bool:
         """True if all points are for the statement."""
         return self.pro == self.total
@@ -176,6 +181,11 @@ class Points:
     def outcome(self) -> Outcome:
         """Holds if no decided point is against the statement, in part if at least half of them are for it."""
         return grade(strict=self.pro > 0 and not self.con, weak=self.pro >= self.con)
+
+    @property
+    def anywhere(self) -> Outcome:
+        """Holds if all points are for the statement, in part if any point is."""
+        return grade(strict=self.every, weak=not self.none)
 
     def of(self, noun: str) -> str:
         """Return the share in words: "all 20 points", "13 of 20 points" or "none of 20 points"."""
@@ -228,13 +238,13 @@ def pairs(first: Any, second: Any) -> tuple[Floats, Floats]:
     return first_numbers[both], second_numbers[both]
 
 
-def compare(lower: Any, upper: Any, tie: float = TIE) -> Points:
+def compare(lower: Any, upper: Any) -> Points:
     """Count the common points at which ``lower`` is below ``upper``, above it, and tied.
 
     Raises MissingResultsError if both have no common point.
     """
     low, high = pairs(lower, upper)
-    below, above = low < high * (1 - tie), low > high * (1 + tie)
+    below, above = low < high * (1 - TIE), low > high * (1 + TIE)
     return Points(int(below.sum()), int(above.sum()), int((~below & ~above).sum()))
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from shuffledp.pipeline.claims.case import Case, Verdict
+from shuffledp.pipeline.claims.case import Case, Verdict, combined
 from shuffledp.pipeline.claims.errata_data import Entry, findings
 from shuffledp.pipeline.formatters import percent, times
 from shuffledp.pipeline.query import TIE, Array, Outcome, Points, compare, total
@@ -52,4 +52,15 @@ def never_above(lower: Iterable[Array], upper: Iterable[Array]) -> Verdict:
         times(high / low for low, high in both),
         points.with_ties,
         f"{counts(points)}; measured is the other error over this error",
+    )
+
+
+def in_order(pairs: Mapping[tuple[str, ...], Sequence[Array]]) -> Verdict:
+    """Judge whether the first numbers of each pair never exceed the second; the keys are the names of both."""
+    by_pair = {" below ".join(names): compare(*sides) for names, sides in pairs.items()}
+    points = total(by_pair.values())
+    return Verdict(
+        f"above at {points.con} of {points.total} points",
+        combined(part.with_ties.outcome for part in by_pair.values()),
+        "; ".join(f"{name} at {p.pro}, above at {p.con}, tied at {p.tied}" for name, p in by_pair.items()),
     )

@@ -21,7 +21,7 @@ from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.formatters import finite
 from shuffledp.pipeline.papers.dump import (
     comparison_claims as tables,
-    simulated_claims as simulated,
+    figure_claims as figures,
     theorem_claims as theory,
 )
 from shuffledp.pipeline.query import MissingResultsError
@@ -119,7 +119,7 @@ def test_sender_dependent_privacy_is_seen(tmp_path, monkeypatch):
 
 
 def test_data_dependence_of_errors_is_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr(theory, "BY_VALUE", dict.fromkeys("abc", lambda held, n, k, eps: held**2))
+    monkeypatch.setattr(theory, "errors_by_value", lambda held, n, k, eps: dict.fromkeys("abc", held**2))
     assert outcomes(tmp_path, "DU-35") == {"-": "fails"}
 
 
@@ -314,12 +314,12 @@ def test_deviations_come_from_the_repeats(tmp_path):
         simulated_errors = [2.0 + 2 * (i % 2) for i in range(repeats)]
         write(tmp_path, "domains.pure_dump", {"eps": EPS}, lambda a, p: 2.0, simulated=simulated_errors)
         case = Case(Evidence(tmp_path, "dump", results_read("dump")), at, paper="dump")
-        if repeats > simulated.FEWEST_REPEATS:
-            found = finite(simulated.deviations(case, "pure_dump"))
+        if repeats > figures.FEWEST_REPEATS:
+            found = finite(figures.deviations(case, "pure_dump"))
             assert found.tolist() == pytest.approx([6 / np.sqrt(36 / 35)] * 2)
         else:
             with pytest.raises(MissingResultsError, match=r"domains\.pure_dump has fewer than 30 repeats"):
-                simulated.deviations(case, "pure_dump")
+                figures.deviations(case, "pure_dump")
 
 
 @pytest.mark.parametrize(("true", "agree"), [(1.0, 8), (1.5, 0)])
@@ -327,7 +327,7 @@ def test_the_formula_of_the_flexible_variants(tmp_path, monkeypatch, true, agree
     """The paper's formula is not known; an error of the rebuilt formula is no evidence against the paper."""
 
     def mean(method: str) -> float:
-        local = simulated.EPS_LOCAL if "mix" in method else float("inf")
+        local = figures.EPS_LOCAL if "mix" in method else float("inf")
         return true * printed_flexible_mse(1000, 50, 5, 0.5, eps_local=local)
 
     plant_deviations(monkeypatch, 0.0, 5, 0.5, mean)

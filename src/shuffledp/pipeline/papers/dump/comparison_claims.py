@@ -16,7 +16,6 @@ from shuffledp.pipeline.query import (
     Array,
     Names,
     compare,
-    grade,
     least,
     mapped,
     share,
@@ -30,7 +29,7 @@ RIVALS = ("grr_blanket", "solh", "truncation", "truncation_plain", "private_coin
 PLOTTED = ("synthetic", "ipums", "ratings")
 #: Third domain size of Figure 3; rivals are computed here, because no figure has them at this size.
 LARGE_DOMAIN = 5000
-_WORDS = {"expected": "error", "extra_messages": "extra messages"}
+_WORDS = {"expected": "error", "extra_messages": "extra messages", "messages_per_user": "messages"}
 #: Rivals whose errors are computed at settings of no experiment.
 _BY_FUNCTION = {
     "grr_blanket": "privacy-amplification",
@@ -114,31 +113,28 @@ def lowest(
     return Verdict(", ".join([f"lowest at {points}", *rest]), points, reason)
 
 
-def ratio_below(
-    case: Case, of: Names, most: float, experiments: Names = PLOTTED, somewhere: bool = False
+def ratio(
+    case: Case,
+    of: Names,
+    to: Names = ("pure_dump",),
+    quantity: str = "expected",
+    least: float = 0,
+    below: float = math.inf,
+    experiments: Names = PLOTTED,
+    somewhere: bool = False,
 ) -> Verdict:
-    """Check at every point that the least error of ``of`` is below ``most`` times pureDUMP's error.
+    """Check at every point the ratio of the smallest number of ``of`` to the largest of ``to``.
 
-    The claim holds in part if this inequality is true at half of the points or, with ``somewhere``, at any point.
+    With ``somewhere``, the claim holds in part if it is true at any point.
     """
     ratios = finite(
-        query.least("expected", of) / query("expected", "pure_dump")
+        query.least(quantity, of) / query.greatest(quantity, to)
         for query in case.each("experiment", experiments)
     )
-    within = share(ratios < most)
-    weak = within.pro >= within.con or (somewhere and within.pro > 0)
+    right = share((ratios >= least) & (ratios < below))
+    limit = f"at least {least:g}" if least else f"less than {below:g}"
     return Verdict(
-        f"{times(ratios)} the error",
-        grade(strict=within.every, weak=weak),
-        f"less than {most:g} times at {within}",
+        f"{times(ratios)} the {_WORDS[quantity]}",
+        right.anywhere if somewhere else right,
+        f"{limit} times at {right}",
     )
-
-
-def ten_times_as_many(case: Case) -> Verdict:
-    """Check at every point that the truncation-based protocol has at least ten times as many messages as DUMP."""
-    ratios = finite(
-        query("messages_per_user", "truncation") / query.greatest("messages_per_user", DUMP)
-        for query in case.each("experiment", PLOTTED)
-    )
-    enough = share(ratios >= 10)
-    return Verdict(f"{times(ratios)} the messages", enough, f"at least 10 times at {enough}")

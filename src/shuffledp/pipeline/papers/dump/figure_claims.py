@@ -1,12 +1,14 @@
-"""Rules on DUMP's figures: how errors and messages depend on users, values and eps."""
+"""Rules on DUMP's figures: how errors and messages depend on users, values and eps, and simulated errors."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
+from shuffledp.accounting.dump.errors import dump_mse, printed_dump_mse, printed_flexible_mse
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.pipeline.claims.case import SLOPE, Case, Verdict
 from shuffledp.pipeline.formatters import SAME, finite, number, percent, series, span, times
@@ -16,6 +18,8 @@ from shuffledp.pipeline.query import (
     Array,
     MissingResultsError,
     Points,
+    Query,
+    compare,
     grade,
     lines,
     mapped,
@@ -29,6 +33,11 @@ from shuffledp.pipeline.query import (
 
 #: Factor from which a decrease of the error between consecutive eps counts as a jump.
 JUMP = 10.0
+FLEXIBLE = ("flexible_pure_dump", "flexible_mix_dump")
+#: Standard errors up to which a simulated and an expected error agree.
+DEVIATIONS = 4.0
+#: Least number of repeats: with fewer, the standard error is so uncertain that chance exceeds four of them too often.
+FEWEST_REPEATS = 30
 
 
 def domain_ratio(case: Case) -> Verdict:
@@ -103,18 +112,14 @@ def poor_without_amplification(case: Case) -> Verdict:
     """Check that GRR is not amplified at the smallest eps on synthetic data, and has a much larger error there."""
     query = case.where(experiment="synthetic")
     curves = [
-        (name, local, errors)
-        for (name, local), (_, errors) in zip(
-            *(lines(query(quantity, "grr_blanket"), "eps") for quantity in ("eps_local", "expected")),
-            strict=True,
-        )
+        *zip(*(lines(query(name, "grr_blanket"), "eps") for name in ("eps_local", "expected")), strict=True)
     ]
     jumps = {}
-    for name, local, errors in curves:
-        alone = (local <= local["eps"] * (1 + SAME)).to_numpy()
-        first = int(np.argmin(alone))
-        if first and not alone[first:].any():
-            jumps[f"{name}: from eps {local['eps'].to_numpy()[first]:g} on"] = float(
+    for (name, local), (_, errors) in curves:
+        amplified = (local > local["eps"] * (1 + SAME)).to_numpy()
+        first = int(np.argmax(amplified))
+        if first and amplified[first:].all():
+            jumps[f"{name}: from eps {float(local['eps'][first]):g} on"] = float(
                 errors[first - 1] / errors[first]
             )
     if not jumps:
@@ -174,7 +179,7 @@ def rising_messages(case: Case) -> Verdict:
         for query in case.each("experiment", PLOTTED)
     )
     return Verdict(
-        f"{points.pro} of {points.pro + points.con} steps rise",
+        f"{points.pro} of {points.decided} steps rise",
         points,
         "over all settings, from one eps of the grid to the next",
     )
@@ -195,16 +200,18 @@ def thousands(case: Case) -> Verdict:
 def nearly_optimal_but_expensive(case: Case) -> Verdict:
     """Check that correlated noise has less error than pureDUMP, near the central error, but far more messages."""
     most, least = 2, 10
-    gains, excess, costs = list[Array](), list[Array](), list[Array]()
-    points = Points(0, 0)
+    ratios = []
     for query in case.each("experiment", PLOTTED):
-        error, users = (query(name, "correlated_noise") for name in ("expected", "users_expected"))
-        gain = query("expected", "pure_dump") / error
+        error, users, sent = (
+            query(name, "correlated_noise") for name in ("expected", "users_expected", "extra_messages")
+        )
         central = mapped(lambda eps: discrete_laplace_variance(eps / 2), query("eps", "correlated_noise"))
-        over = error * users**2 / central
-        cost = query("extra_messages", "correlated_noise") / query("extra_messages", "pure_dump")
-        points += share((gain > 1) & (over <= most) & (cost >= least), gain, over, cost)
-        gains, excess, costs = [*gains, gain], [*excess, over], [*costs, cost]
+        gain, cost = query("expected", "pure_dump") / error, sent / query("extra_messages", "pure_dump")
+        ratios.append((gain, error * users**2 / central, cost))
+    points = total(
+        share((gain > 1) & (over <= most) & (cost >= least), gain, over, cost) for gain, over, cost in ratios
+    )
+    gains, excess, costs = zip(*ratios, strict=True)
     return Verdict(
         f"error lower by a factor of {span(gains)}, {span(excess)} times the central one, {span(costs)} times the "
         "extra messages",
@@ -239,9 +246,9 @@ def decreasing(case: Case) -> Verdict:
     )
     points = by_eps + total(monotone(_by_users(case, method), "n", rising=False) for method in methods)
     return Verdict(
-        f"{points.con} steps up in {points.pro + points.con}",
+        f"{points.con} steps up in {points.decided}",
         points,
-        f"{by_eps.pro + by_eps.con} steps in eps on all data, the rest in the number of users, with 50 values",
+        f"{by_eps.decided} steps in eps on all data, the rest in the number of users, with 50 values",
     )
 
 
@@ -254,3 +261,119 @@ def _by_users(case: Case, method: str) -> Array:
         for name, values in (("eps", [0.2, 0.5, 1.0]), ("n", [10_000, 100_000, 1_000_000]))
     )
     return mapped(lambda budget, n: error_by_function(method, n, 50, budget, case.accounting), eps, users)
+
+
+# -- simulated errors, and flexible variants ---------------------------------------------------------------------------
+
+
+def deviations(query: Query, method: str) -> Array:
+    """Return the simulated minus the expected error in standard errors."""
+    if query("count", method).min() < FEWEST_REPEATS:
+        raise MissingResultsError(
+            f"{query.at['experiment']}.{method} has fewer than {FEWEST_REPEATS} repeats"
+        )
+    return (query("mean", method) - query("expected", method)) / query("standard_error", method)
+
+
+def simulated_agrees(case: Case) -> Verdict:
+    """Check that simulated and expected errors agree at every point."""
+    apart, gaps, short = [], [], []
+    for query in case.each("experiment", ("domains", "users")):
+        for method in DUMP:
+            apart.append(abs(deviations(query, method)))
+            gaps.append(abs(query("mean", method) / query("expected", method) - 1))
+        names = ("users_expected", "domain_size", "parameters.dummies")
+        setting = (query(name, "mix_dump") for name in names)
+        usual = mapped(
+            lambda n, k, dummies: printed_dump_mse(int(n), int(k), dummies, eps_local=EPS_LOCAL), *setting
+        )
+        short.append(usual / query("expected", "mix_dump"))
+    agree = share(finite(apart) <= DEVIATIONS)
+    return Verdict(
+        f"{percent(finite(gaps).mean())} on average, {percent(finite(gaps).max())} at most",
+        agree,
+        f"more than {DEVIATIONS:g} standard errors apart at {agree.con} of {agree.total} points; the usual short form "
+        f"of mixDUMP's error is {times(short)} the exact one",
+        f"{number(finite(apart).max(), 2)} standard errors at most",
+    )
+
+
+def unbiased(case: Case) -> Verdict:
+    """Check that squared errors do not exceed the estimators' variances, which a squared bias would increase."""
+    over, most = [], {}
+    for query, methods in zip(
+        case.each("experiment", ("domains", "flexible")), (DUMP, FLEXIBLE), strict=True
+    ):
+        for method in methods:
+            over.append(deviations(query, method))
+            squared_bias = (over[-1] + DEVIATIONS) * query("standard_error", method)
+            most[method] = math.sqrt(max(0.0, float(squared_bias.min())))
+    within = share(finite(over) <= DEVIATIONS)
+    return Verdict(
+        f"squared error above the variance at {within.con} of {within.total} points",
+        within,
+        f"by more than {DEVIATIONS:g} standard errors; a bias of the frequencies is at most "
+        + ", ".join(f"{number(bias, 1)} ({method})" for method, bias in most.items())
+        + " at the point that shows it best",
+        f"{number(finite(over).max(), 2)} standard errors at most",
+    )
+
+
+def simulated_all_the_same(case: Case) -> Verdict:
+    """Compare a protocol's simulated and expected errors; the claim is about run time and therefore untestable."""
+    queries = case.each("experiment", PLOTTED)
+    apart = finite(abs(deviations(query, "private_coin")) for query in queries)
+    users, sizes = (
+        finite(query(name, "private_coin") for query in queries) for name in ("users_expected", "domain_size")
+    )
+    return Verdict(
+        f"simulated at {apart.size} points with up to {users.max():.0f} users and {sizes.max():.0f} values",
+        "untestable",
+        "the paper's program needs these hours to match every message with codewords; our errors are drawn from the "
+        f"law of the counts; they are more than {DEVIATIONS:g} standard errors from the expected error at "
+        f"{np.sum(apart > DEVIATIONS)} points",
+        f"{number(apart.max(), 2)} standard errors at most",
+    )
+
+
+def flexible_formula(case: Case) -> Verdict:
+    """Compare the printed error of flexible variants with the simulated error when senders have several dummies."""
+    query, ratios, apart = case.where(experiment="flexible"), [], []
+    for method, eps_local in zip(FLEXIBLE, (math.inf, EPS_LOCAL), strict=True):
+        deviations(query, method)  # raises if there are too few repeats
+        dummies, mean = query("parameters.dummies_per_sender", method), query("mean", method)
+        names = ("users_expected", "domain_size", "rate")
+        setting = (*(query(name, method) for name in names), dummies.where(dummies > 1))
+        printed = mapped(
+            lambda n, k, rate, sent, eps=eps_local: printed_flexible_mse(
+                int(n), int(k), int(sent), rate, eps_local=eps
+            ),
+            *setting,
+        )
+        ratios.append(mean / printed)
+        apart.append(abs(mean - printed) / query("standard_error", method))
+    agree = share(finite(apart) <= DEVIATIONS)
+    return Verdict(
+        f"{times(ratios)} the error of the formula as rebuilt",
+        "untestable",
+        f"the available text lacks the formula (DUMP-N3); simulations agree with the rebuilt formula at {agree.pro} of "
+        f"{agree.total} points with several dummies per sender",
+        f"{DEVIATIONS:g} standard errors count",
+    )
+
+
+def flexible_saves(case: Case) -> Verdict:
+    """Check that flexible dummies have fewer messages and less error than a whole number of dummies per user."""
+    query, method = case.where(experiment="flexible"), "flexible_pure_dump"
+    users, sizes = (query(name, method) for name in ("users_expected", "domain_size"))
+    sent = query("rate", method) * query("parameters.dummies_per_sender", method)
+    whole = mapped(math.ceil, sent)
+    fixed = mapped(lambda n, k, dummies: dump_mse(int(n), int(k), int(n * dummies)), users, sizes, whole)
+    messages, errors = sent / whole, query("expected", method) / fixed
+    points = compare(np.maximum(messages, errors), 1.0)
+    return Verdict(
+        f"{times(messages)} the dummies, {times(errors)} the error",
+        points,
+        f"both below at {points.pro}, not at {points.con}, tied at {points.tied} of {points.total} points, where every "
+        "user sends a whole number of dummies, one at least",
+    )

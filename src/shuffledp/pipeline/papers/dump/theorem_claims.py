@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise, product
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from itertools import chain, pairwise, product
+from operator import add
 from typing import Final
 
 import numpy as np
@@ -23,6 +26,7 @@ from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.pipeline.claims.case import SLOPE, Case, Verdict
+from shuffledp.pipeline.claims.message_multisets import Law, hockey_stick, replaced, with_message
 from shuffledp.pipeline.formatters import number, percent, series, times
 from shuffledp.pipeline.papers.dump.computed_tables import (
     COLUMNS,
@@ -116,29 +120,21 @@ def any_eps(case: Case) -> Verdict:
     )
 
 
-def _counts_of_two(users: int, dummies: int, values: int) -> Floats:
-    """Return the joint law of two values' counts among the users' dummies, computed user by user."""
-    law_of_user = np.zeros((dummies + 1, dummies + 1))
-    for a in range(dummies + 1):
-        for b in range(dummies + 1 - a):
-            rest = dummies - a - b
-            ways = math.factorial(dummies) // (math.factorial(a) * math.factorial(b) * math.factorial(rest))
-            law_of_user[a, b] = ways * (values - 2) ** rest / values**dummies
-    law = np.ones((1, 1))
-    for _ in range(users):
-        size = law.shape[0] + dummies
-        grown = np.zeros((size, size))
-        for a, b in product(range(dummies + 1), repeat=2):
-            grown[a : a + law.shape[0], b : b + law.shape[0]] += law_of_user[a, b] * law
-        law = grown
-    return law
+def _of_both(first: Law, second: Law) -> Law:
+    """Return the law of the sums of independent counts."""
+    sums: defaultdict[tuple[int, ...], float] = defaultdict(float)
+    for (some, mass), (more, other) in product(first.items(), second.items()):
+        sums[tuple(map(add, some, more))] += mass * other
+    return sums
 
 
 def enumerated_delta(users: int, dummies: int, values: int, eps: float) -> float:
-    """Return delta of a value among the users' dummies, from the law of two counts."""
-    law = np.pad(_counts_of_two(users, dummies, values), ((1, 1), (1, 1)))
-    first, second = law[:-1, 1:], law[1:, :-1]
-    return float(np.maximum(first - math.exp(eps) * second, 0).sum())
+    """Return delta of a value among the users' dummies, from the law of two counts, which is computed user by user."""
+    nobody: Law = {(0, 0, 0): 1.0}
+    dummy = (1 / values, 1 / values, 1 - 2 / values)
+    of_user = reduce(with_message, [dummy] * dummies, nobody)
+    law = reduce(_of_both, [of_user] * users, nobody)
+    return hockey_stick(*replaced(law, np.eye(2, 3)), eps)
 
 
 #: Number of dummies, which 1, 2, 3, 4, 6 or 12 users can divide.
@@ -203,17 +199,16 @@ def every_eps(case: Case) -> Verdict:
 def printed_table(case: Case, table: str) -> Verdict:
     """Check Tables 3 and 4, entry by entry."""
     entries, eps_local = {"table3": (PRINTED_PURE, math.inf), "table4": (PRINTED_MIX, EPS_LOCAL)}[table]
-    differ, cells = [], 0
-    for (row, eps), (column, (k, rate)) in product(enumerate(EPS), enumerate(COLUMNS)):
-        cells += 1
-        needed = flexible_dummies_needed(USERS, k, eps, DELTA, rate, eps_local=eps_local)
-        ours = flexible_dummies(USERS, k, eps, DELTA, rate, accounting="printed", eps_local=eps_local)
-        if ours != entries[row][column]:
-            differ.append(f"{entries[row][column]} printed, {needed:.3f} before rounding up")
-    agree = cells - len(differ)
+    differ, settings = [], [*product(EPS, COLUMNS)]
+    for entry, (eps, (k, rate)) in zip(chain(*entries), settings, strict=True):
+        setting = (USERS, k, eps, DELTA, rate)
+        if flexible_dummies(*setting, accounting="printed", eps_local=eps_local) != entry:
+            needed = flexible_dummies_needed(*setting, eps_local=eps_local)
+            differ.append(f"{entry} printed, {needed:.3f} before rounding up")
+    agree = Points(len(settings) - len(differ), len(differ))
     return Verdict(
-        f"{agree} of {cells} entries",
-        grade(strict=not differ, weak=agree > 0),
+        f"{agree.pro} of {agree.total} entries",
+        agree.anywhere,
         "; ".join(differ) or f"{USERS} users, delta {DELTA:g}",
     )
 
@@ -273,56 +268,50 @@ def logarithmic_error(case: Case) -> Verdict:
 # -- data -------------------------------------------------------------------------------------------------------------
 
 
-def histogram(k: int, users: int, *, skewed: bool) -> Floats:
+def histogram(k: int, *, skewed: bool) -> Floats:
     """Return the number of users per value, equal or in proportion to 1, 1/4, 1/9, ..."""
     weights = 1 / np.arange(1.0, k + 1) ** 2 if skewed else np.ones(k)
-    held: Floats = np.round(users * weights / weights.sum())
-    held[0] += users - held.sum()
+    held: Floats = np.round(USERS * weights / weights.sum())
+    held[0] += USERS - held.sum()
     return held
 
 
-def _response(held: Floats, n: int, keep: float, other: float) -> Floats:
-    """Return the error per value if its users count with probability `keep` and all others with probability `other`."""
-    return (held * keep * (1 - keep) + (n - held) * other * (1 - other)) / (n * (keep - other)) ** 2
-
-
-def _pure(held: Floats, n: int, k: int, eps: float) -> Floats:
-    dummies = dummy_count(k, eps, DELTA, accounting="printed")
-    return np.full(held.shape, dummies / k * (1 - 1 / k) / n**2)
-
-
 def _favored(k: int, eps_local: float) -> tuple[float, float]:
+    """Return the probabilities of a user's own value and of another value in k-ary randomized response."""
     other = 1 / (math.exp(eps_local) + k - 1)
     return math.exp(eps_local) * other, other
 
 
-def _mix(held: Floats, n: int, k: int, eps: float) -> Floats:
-    keep, other = _favored(k, EPS_LOCAL)
-    dummies = mix_dummy_count(n, k, eps, DELTA, EPS_LOCAL, accounting="printed")
-    return _response(held, n, keep, other) + dummies / k * (1 - 1 / k) / (n * (keep - other)) ** 2
+def reports(n: int, k: int, eps: float) -> Mapping[str, tuple[float, float, float]]:
+    """Return the law of reports by protocol.
 
+    A report supports the user's own value with the first probability, and another value with the second. The third
+    number is the variance that is added to the support of a value.
+    """
 
-def _grr(held: Floats, n: int, k: int, eps: float) -> Floats:
-    return _response(held, n, *_favored(k, blanket_local_budget(n, k, eps, DELTA, accounting="printed")))
+    def spread(dummies: int) -> float:
+        return dummies / k * (1 - 1 / k)
 
-
-def _solh(held: Floats, n: int, k: int, eps: float) -> Floats:
-    report = solh_report(n, k, eps, DELTA, accounting="printed")
-    keep, _ = _favored(report.cells, report.eps_local)
-    return _response(held, n, keep, 1 / report.cells)
-
-
-def _private_coin(held: Floats, n: int, k: int, eps: float) -> Floats:
+    hashed = solh_report(n, k, eps, DELTA, accounting="printed")
     match = 2.0 ** -default_entries(n)
     tuples = private_coin_tuples(n, eps, DELTA, accounting="printed")
-    return (n * tuples + n - held) * match * (1 - match) / (n * (1 - match)) ** 2
+    mixed = mix_dummy_count(n, k, eps, DELTA, EPS_LOCAL, accounting="printed")
+    return {
+        "pureDUMP": (1, 0, spread(dummy_count(k, eps, DELTA, accounting="printed"))),
+        "mixDUMP": (*_favored(k, EPS_LOCAL), spread(mixed)),
+        "GRR": (*_favored(k, blanket_local_budget(n, k, eps, DELTA, accounting="printed")), 0),
+        "SOLH": (_favored(hashed.cells, hashed.eps_local)[0], 1 / hashed.cells, 0),
+        "private-coin": (1, match, n * tuples * match * (1 - match)),
+        "correlated noise": (1, 0, correlated_noise(eps, DELTA, accounting="printed").variance),
+    }
 
 
-def _correlated(held: Floats, n: int, k: int, eps: float) -> Floats:
-    return np.full(held.shape, correlated_noise(eps, DELTA, accounting="printed").variance / n**2)
+def _support_error(held: Floats, n: int, own: float, other: float, added: float) -> Floats:
+    """Return the squared error per value of frequencies from supports, for the numbers of holders."""
+    return (held * own * (1 - own) + (n - held) * other * (1 - other) + added) / (n * (own - other)) ** 2
 
 
-def _truncation(held: Floats, n: int, k: int, eps: float) -> Floats:
+def _truncation(held: Floats, n: int, eps: float) -> Floats:
     miss = truncation_miss_rate(n, eps, DELTA, accounting="printed")
     lost = binomial_window(n, miss, 1e-30)
     return np.array(
@@ -342,28 +331,20 @@ def _public_coin(held: Floats, n: int, k: int, eps: float) -> Floats:
     )
 
 
-#: Errors of frequencies, value by value, from the numbers of holders.
-BY_VALUE: Mapping[str, Callable[[Floats, int, int, float], Floats]] = {
-    "pureDUMP": _pure,
-    "mixDUMP": _mix,
-    "GRR": _grr,
-    "SOLH": _solh,
-    "private-coin": _private_coin,
-    "correlated noise": _correlated,
-    "truncation": _truncation,
-    "public-coin": _public_coin,
-}
+def errors_by_value(held: Floats, n: int, k: int, eps: float) -> dict[str, Floats]:
+    """Return the squared errors of frequencies by protocol, value by value, from the numbers of holders."""
+    return {
+        **{name: _support_error(held, n, *law) for name, law in reports(n, k, eps).items()},
+        "truncation": _truncation(held, n, eps),
+        "public-coin": _public_coin(held, n, k, eps),
+    }
 
 
 def any_data(case: Case) -> Verdict:
     """Compare the mean error over the values for skewed data and for equally frequent values."""
     within, k, eps = 0.02, 50, 1.0
-    changes = {}
-    for name, errors in BY_VALUE.items():
-        even, skewed = (
-            float(errors(histogram(k, USERS, skewed=how), USERS, k, eps).mean()) for how in (False, True)
-        )
-        changes[name] = skewed / even
+    even, skewed = (errors_by_value(histogram(k, skewed=how), USERS, k, eps) for how in (False, True))
+    changes = {name: float(errors.mean() / even[name].mean()) for name, errors in skewed.items()}
     same = share(abs(change - 1) <= within for change in changes.values())
     return Verdict(
         ", ".join(f"{name} {change:.3g}" for name, change in changes.items()) + " times",

@@ -9,7 +9,7 @@ from shuffledp.accounting.random_population.best_dummies import dummy_grid, opti
 from shuffledp.accounting.random_population.report_errors import error_factor, report_variance
 from shuffledp.pipeline.claims.case import POINTS, Case, Verdict
 from shuffledp.pipeline.formatters import finite, percent, percents, times
-from shuffledp.pipeline.papers.random_population.error_claims import COUNTED, WORDS, all_errors, errors
+from shuffledp.pipeline.papers.random_population.error_claims import COUNTED, WORDS, all_errors, ratio
 from shuffledp.pipeline.papers.random_population.settings import DELTA
 from shuffledp.pipeline.query import (
     TIE,
@@ -59,7 +59,7 @@ def dummies_amplify(case: Case) -> Verdict:
         f"{float(first):.3f} to {float(last):.3f}",
         steps,
         f"A(k) in nats from {int(first['k'])} to {int(last['k'])} dummies, larger in {steps.pro} of "
-        f"{steps.pro + steps.con} steps",
+        f"{steps.decided} steps",
     )
 
 
@@ -115,15 +115,10 @@ def none_without_amplification(case: Case) -> Verdict:
 # -- gains in the figures --------------------------------------------------------------------------------------------
 
 
-def gains(case: Case, experiment: str, of: str) -> Array:
-    """Return 1 - TVE(of) / TVE(AMPLIFIED) by panel and eps, at the participation rates in the text."""
-    return 1 - errors(case, experiment, of) / errors(case, experiment, "amplified")
-
-
 def gain_at(case: Case) -> Verdict:
     """Judge the gain of dummies at one point."""
     experiment, panel, eps = "adult", 0.05, 0.001
-    gain = float(select(gains(case, experiment, "non_adaptive"), panel=panel, eps=eps))
+    gain = float(1 - select(ratio(case, experiment, "non_adaptive", "amplified"), panel=panel, eps=eps))
     return Verdict(
         percent(gain),
         _gain_outcome(gain, 0.1, NO_GAIN),
@@ -149,7 +144,7 @@ def gain_shrinks(case: Case) -> Verdict:
 def gain_of_panel(case: Case) -> Verdict:
     """Judge the mean gain of dummies in one panel."""
     experiment, panel = "poisson_even", 1000
-    curve = select(gains(case, experiment, "non_adaptive"), panel=panel)
+    curve = 1 - select(ratio(case, experiment, "non_adaptive", "amplified"), panel=panel)
     mean = float(curve.mean())
     return Verdict(
         percent(mean),
@@ -177,7 +172,7 @@ def dominated(case: Case) -> Verdict:
 def almost_equal(case: Case) -> Verdict:
     """Check that the error is close to AMPLIFIED's at most points, and smaller at more points than larger."""
     within = 0.02
-    gain = finite(gains(case, "adult", "adaptive"))
+    gain = finite(1 - ratio(case, "adult", "adaptive", "amplified"))
     close = share(abs(gain) < within)
     worse, better = int((gain < -TIE).sum()), int((gain > TIE).sum())
     most = close.pro > close.con

@@ -167,12 +167,14 @@ def with_normal(error: float, deviation: float, *, laplace: bool) -> float:
 # -- reductions ----------------------------------------------------------------------------------------------------
 
 
+def ratio(case: Case, experiment: str, of: str, to: str) -> Array:
+    """Return the ratio of two methods' errors by panel and eps, at the participation rates in the text."""
+    return errors(case, experiment, of) / errors(case, experiment, to)
+
+
 def reductions(case: Case, experiments: Names, of: str, against: str) -> dict[str, Array]:
     """Return the mean of 1 - X/Y over the eps grid by panel, for each experiment."""
-    return {
-        experiment: (1 - errors(case, experiment, of) / errors(case, experiment, against)).mean("eps")
-        for experiment in experiments
-    }
+    return {experiment: (1 - ratio(case, experiment, of, against)).mean("eps") for experiment in experiments}
 
 
 def more_than(case: Case) -> Verdict:
@@ -180,28 +182,19 @@ def more_than(case: Case) -> Verdict:
     stated = 0.6
     means = finite(reductions(case, COUNTED, "amplified", "local").values())
     above = share(means > stated)
-    apart = [
-        f"; the panel of {WORDS[experiment]} {RATE_APART:g} of {experiment}, which the text does not list, is left "
-        f"out: {percent(mean)}"
-        for experiment, mean in _apart(case).items()
-    ]
+    ours, local = (all_errors(case, "adult", method) for method in ("amplified", "local"))
+    apart = ""
+    if RATE_APART in ours["panel"]:
+        left_out = percent(1 - (ours / local).sel(panel=RATE_APART).mean())
+        apart = (
+            f"; the panel of participation rate {RATE_APART:g} of adult, which the text does not list, is left out: "
+            f"{left_out}"
+        )
     return Verdict(
         f"{percent(means.min())} to {percent(means.max())}",
         above,
-        f"the mean over the grid of eps is above {percent(stated)} in {above.of('panels')} that the text lists"
-        f"{''.join(apart)}",
+        f"the mean over the grid of eps is above {percent(stated)} in {above.of('panels')} that the text lists{apart}",
     )
-
-
-def _apart(case: Case) -> dict[str, float]:
-    """Return the mean reductions in panels that figures show but the text does not list."""
-    means = {}
-    for experiment in COUNTED:
-        if PANEL[experiment] == "rate":
-            ratio = all_errors(case, experiment, "amplified") / all_errors(case, experiment, "local")
-            if RATE_APART in ratio["panel"]:
-                means[experiment] = float(1 - ratio.sel(panel=RATE_APART).mean())
-    return means
 
 
 def mean_reduction(case: Case, experiments: Names, against: str, stated: float) -> Verdict:
@@ -230,13 +223,16 @@ def growing_reduction(case: Case, experiments: Names) -> Verdict:
 
 def against_naive(case: Case) -> Verdict:
     """Compare the best single-message proposal and both multi-message proposals with RandomCheckin on Adult."""
-    stated, checkin = 0.6, errors(case, "adult", "random_checkin")
+    stated = 0.6
     proposals = {
-        "single message": least(errors(case, "adult", m) for m in ("amplified", "non_adaptive", "adaptive")),
-        "MULTI-UNION": errors(case, "adult", "multi_union"),
-        "MULTI-EXPECTED": errors(case, "adult", "multi_expected"),
+        "single message": ("amplified", "non_adaptive", "adaptive"),
+        "MULTI-UNION": ("multi_union",),
+        "MULTI-EXPECTED": ("multi_expected",),
     }
-    means = {name: float((1 - values / checkin).mean()) for name, values in proposals.items()}
+    means = {
+        name: float((1 - least(ratio(case, "adult", method, "random_checkin") for method in methods)).mean())
+        for name, methods in proposals.items()
+    }
     above = share(mean > stated for mean in means.values())
     return Verdict(
         ", ".join(f"{name} {percent(mean)}" for name, mean in means.items()),
@@ -264,8 +260,8 @@ def checkin_amplifies(case: Case) -> Verdict:
 def away_from_checkin(case: Case) -> Verdict:
     """Judge the difference of the errors of RandomCheckin and AMPLIFIED on Adult, relative to either error."""
     low, high = 0.4, 0.6
-    ours, theirs = (errors(case, "adult", method) for method in ("amplified", "random_checkin"))
-    below, above = (1 - ours / theirs).mean("eps"), (theirs / ours - 1).mean("eps")
+    shares = ratio(case, "adult", "amplified", "random_checkin")
+    below, above = (1 - shares).mean("eps"), (1 / shares - 1).mean("eps")
     saved, more = float(below.mean()), float(above.mean())
     return Verdict(
         f"AMPLIFIED {percent(saved)} below, RandomCheckin {percent(more)} above",
@@ -331,7 +327,7 @@ def errors_fall(case: Case) -> Verdict:
                 points += steps
                 rising += [f"{method} by {variable} in {experiment}"] if steps.con else []
     return Verdict(
-        f"falls in {points.pro} of {points.pro + points.con} steps",
+        f"falls in {points.pro} of {points.decided} steps",
         points,
         f"from one budget, rate or mean to the next{'; not ' + ', '.join(rising) if rising else ''}",
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from shuffledp.accounting.segmented.set_errors import segmented_error_bound
 from shuffledp.pipeline.claims.case import POINTS, SLOPE, Case, Verdict
-from shuffledp.pipeline.claims.general_rules import counts
+from shuffledp.pipeline.claims.general_rules import counts, in_order
 from shuffledp.pipeline.formatters import finite, number, percent, percents, span, times
 from shuffledp.pipeline.papers.segmented.panel_errors import (
     NAMES,
@@ -127,27 +128,29 @@ def too_small_and_too_large(case: Case) -> Verdict:
     )
 
 
-def _moves(low: Array, high: Array, *, rising: bool) -> Verdict:
-    """Check that numbers are lower on one side; `rising` says whether the axis has this side first."""
-    points = compare(low, high)
+def moves(
+    case: Case,
+    low: Mapping[str, Any],
+    high: Mapping[str, Any],
+    rising: bool,
+    method: str = OURS,
+    quantity: str = "parameters.blankets",
+) -> Verdict:
+    """Check that numbers are lower at one value of a variable than at another one.
+
+    ``rising`` says whether the axis has the lower side first.
+    """
+    below, above = (
+        errors(case, method, **at) if quantity == "error" else panels(case, quantity, method, **at)
+        for at in (low, high)
+    )
+    points = compare(below, above)
     return Verdict(
-        times(high / low),
+        times(above / below),
         points,
         f"{'rises' if rising else 'falls'} in {points.pro} of {points.total} panels, the other way in {points.con}, "
         f"tied within {percent(TIE, 1)} in {points.tied}",
     )
-
-
-def best_moves(case: Case, low: Mapping[str, Any], high: Mapping[str, Any], rising: bool) -> Verdict:
-    """Check that the best number of messages increases, or decreases, between two values of a variable."""
-    best = [panels(case, "parameters.blankets", OURS, **at) for at in (low, high)]
-    return _moves(*best, rising=rising)
-
-
-def with_liberal_users(case: Case, method: str, splits: Names) -> Verdict:
-    """Check that a method's error increases, or decreases, from S2 to S3."""
-    sides = [errors(case, method, split=split) for split in splits]
-    return _moves(*sides, rising=SPLITS[splits[0]] == "S2")
 
 
 def total_messages(case: Case) -> Verdict:
@@ -197,9 +200,9 @@ def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdi
     )
 
 
-def below(case: Case, pairs: Sequence[Names], splits: Names = tuple(SPLITS)) -> Verdict:
+def below(case: Case, pairs: Sequence[Names], at: Mapping[str, Any] = MappingProxyType({})) -> Verdict:
     """Check in every panel that the first of each pair has less error; ties count against the claim."""
-    sides = [[_in_splits(errors(case, method), splits) for method in pair] for pair in pairs]
+    sides = [[errors(case, method, **at) for method in pair] for pair in pairs]
     points = total(compare(low, high) for low, high in sides)
     return Verdict(
         times(high / low for low, high in sides),
@@ -208,21 +211,10 @@ def below(case: Case, pairs: Sequence[Names], splits: Names = tuple(SPLITS)) -> 
     )
 
 
-def _in_splits(values: Array, splits: Names) -> Array:
-    return values.sel(split=[split for split in values["split"].to_numpy() if split in splits])
-
-
-def in_order(case: Case, pairs: Sequence[Names]) -> Verdict:
+def ordered(case: Case, pairs: Sequence[Names]) -> Verdict:
     """Check that the first of each pair never exceeds the second."""
-    by_pair = {
-        f"{NAMES[lower]} below {NAMES[upper]}": compare(errors(case, lower), errors(case, upper))
-        for lower, upper in pairs
-    }
-    points = total(by_pair.values())
-    return Verdict(
-        f"above at {points.con} of {points.total} points",
-        points.with_ties,
-        "; ".join(f"{name} at {p.pro}, above at {p.con}, tied at {p.tied}" for name, p in by_pair.items()),
+    return in_order(
+        {tuple(NAMES[name] for name in pair): [errors(case, name) for name in pair] for pair in pairs}
     )
 
 

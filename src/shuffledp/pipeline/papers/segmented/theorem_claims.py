@@ -161,15 +161,19 @@ def grows_with_rate(case: Case) -> Verdict:
 def order_of_magnitude(case: Case) -> Verdict:
     """Compare m_k with d s^2 log(1/delta) / (n eps^2)."""
     within = 2.0
-    ratios, m_k = list[float](), {}
-    for (d, s), n, eps in itertools.product(DATA.values(), USERS, BUDGETS):
-        m_k[d, s, n, eps] = full_reporting(n, d, s, eps, _delta(n), accounting=case.accounting)
-        ratios.append(m_k[d, s, n, eps] * n * eps**2 / (d * s**2 * -math.log(_delta(n))))
+
+    def enough(d: int, s: int, n: int, eps: float) -> float:
+        return full_reporting(n, d, s, eps, _delta(n), accounting=case.accounting)
+
+    ratios = [
+        enough(d, s, n, eps) * n * eps**2 / (d * s**2 * -math.log(_delta(n)))
+        for (d, s), n, eps in itertools.product(DATA.values(), USERS, BUDGETS)
+    ]
     slopes = {
-        "d": slope((17, 128), [m_k[d, 4, USERS[0], 0.5] for d in (17, 128)]),
-        "s": slope((4, 8), [m_k[128, s, USERS[0], 0.5] for s in (4, 8)]),
-        "eps": slope(BUDGETS, [m_k[17, 4, USERS[0], eps] for eps in BUDGETS]),
-        "n": slope(USERS, [m_k[17, 4, n, 0.5] for n in USERS]),
+        "d": slope((17, 128), [enough(d, 4, USERS[0], 0.5) for d in (17, 128)]),
+        "s": slope((4, 8), [enough(128, s, USERS[0], 0.5) for s in (4, 8)]),
+        "eps": slope(BUDGETS, [enough(17, 4, USERS[0], eps) for eps in BUDGETS]),
+        "n": slope(USERS, [enough(17, 4, n, 0.5) for n in USERS]),
     }
     spread = max(ratios) / min(ratios)
     return Verdict(

@@ -8,10 +8,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from shuffledp.pipeline.claims.case import Case, Verdict, combined
+from shuffledp.pipeline.claims.case import Case, Verdict
+from shuffledp.pipeline.claims.general_rules import in_order
 from shuffledp.pipeline.formatters import number, percent, span, times
 from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import CHECKIN_SIGMA, FIGURE_ROUNDS
-from shuffledp.pipeline.query import TIE, Array, MissingResultsError, compare, grade, select, share, total
+from shuffledp.pipeline.query import (
+    TIE,
+    Array,
+    MissingResultsError,
+    Outcome,
+    compare,
+    grade,
+    least,
+    select,
+    share,
+    total,
+)
 
 #: Number of images in MNIST's test set; an accuracy is a share of them.
 TESTED = 10_000
@@ -34,16 +46,22 @@ TERMS = {
 GROWTH = 0.01
 
 
-def _assumed(verdict: Verdict) -> Verdict:
-    """Return a verdict as "in part", as Theorem 1 is exact for one pair of data sets and others exceed it (SG-4)."""
-    why = f"{verdict.verdict} only on the assumption of Theorem 1, whose pair is not the worst (SG-4): {verdict.why}"
+def _assumed(verdict: Verdict, outcome: Outcome) -> Verdict:
+    """Return a verdict with this outcome as "in part".
+
+    Theorem 1 is exact for one pair of data sets, and others exceed it (SG-4).
+    """
+    if verdict.verdict != outcome:
+        return verdict
+    why = f"{outcome} only on the assumption of Theorem 1, whose pair is not the worst (SG-4): {verdict.why}"
     return replace(verdict, found="in part", why=why)
 
 
 def by_round(case: Case, quantity: str, experiment: str, method: str) -> Array:
-    """Return a quantity by round; for Figure 1b at the training's noise multiplier."""
+    """Return a quantity by ``round``; for Figure 1b at the training's noise multiplier."""
     at = {"sigma": CHECKIN_SIGMA} if experiment == "checkin" else {}
-    return case.under(SINGLE.get(method, case.accounting))(quantity, method, experiment=experiment, **at)
+    values = case.under(SINGLE.get(method, case.accounting))(quantity, method, experiment=experiment, **at)
+    return values.rename({values.dims[0]: "round"})
 
 
 def budgets(case: Case, experiment: str, method: str) -> Array:
@@ -56,10 +74,9 @@ def accuracies(case: Case, experiment: str, method: str) -> Array:
     return by_round(case, "accuracy", experiment, method)
 
 
-def at_round(values: Array, rounds: int) -> float:
+def at_round(values: Array, number: int) -> float:
     """Return the value at a round."""
-    (variable,) = values.dims
-    return float(select(values, **{str(variable): rounds}))
+    return float(select(values, round=number))
 
 
 def best_round(values: Array) -> int:
@@ -67,28 +84,21 @@ def best_round(values: Array) -> int:
     return int(values.idxmax())
 
 
-def sampling_error(accuracy: float) -> str:
-    """Return text on the standard error of an accuracy for this size of the test set, and on the number of runs."""
-    return f"{percent(math.sqrt(accuracy * (1 - accuracy) / TESTED))}, standard error of one run's test set"
-
-
 def composition(case: Case) -> Verdict:
     """Check for all rounds of Table 1 above 1 that the method's eps is below the clones' eps."""
     experiment, pairs, terms = TERMS[case.accounting]
-    printed = case.under("printed")
-    ratios = [
-        printed("expected", rival, experiment=experiment) / printed("expected", method, experiment=experiment)
-        for method, rival in pairs.items()
-    ]
-    (variable,) = ratios[0].dims
-    tested = [part.sel({variable: np.isin(part[variable], ROUNDS)}) for part in ratios]
+    tested = []
+    for sides in pairs.items():
+        ours, clones = (budgets(case.under("printed"), experiment, method) for method in sides)
+        ratios = clones / ours
+        tested.append(ratios.sel(round=np.isin(ratios["round"], ROUNDS)))
     points = total(compare(1.0, part) for part in tested)
     verdict = Verdict(
         f"{', '.join(map(span, tested))} times smaller",
         points,
         f"on {terms} the eps of clones is larger at {points}",
     )
-    return _assumed(verdict) if verdict.verdict == "holds" else verdict
+    return _assumed(verdict, "holds")
 
 
 def accuracy_reached(
@@ -96,8 +106,7 @@ def accuracy_reached(
 ) -> Verdict:
     """Check that the accuracy at a round, or the largest accuracy, reaches the claimed one."""
     curve = accuracies(case, experiment, method)
-    (variable,) = curve.dims
-    last = int(curve[variable].max())
+    last = int(curve["round"].max())
     if last < (rounds or FIGURE_ROUNDS):
         raise MissingResultsError(f"needs the papers' rounds: training ended at round {last}")
     reached = rounds or best_round(curve)
@@ -106,7 +115,7 @@ def accuracy_reached(
         f"{percent(accuracy)} at round {reached}",
         accuracy >= enough,
         f"at least {percent(enough)} is accepted; the paper does not give all settings of its training",
-        sampling_error(accuracy),
+        f"{percent(math.sqrt(accuracy * (1 - accuracy) / TESTED))}, standard error of one run's test set",
     )
 
 
@@ -159,16 +168,12 @@ def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
         raise MissingResultsError(
             "the rivals are bounds with a single accounting, so no comparison with the same accounting exists"
         )
-    query = case.where(experiment="checkin", sigma=CHECKIN_SIGMA)
-    rivals = {name: query("expected", name) for name in ("generic", "baseline")}
-    ours = query("expected", "gauss")
-    (variable,) = ours.dims
-    available = [count for count in rounds if count in ours[variable]]
+    rivals = {name: budgets(case, "checkin", name) for name in ("generic", "baseline")}
+    ours = budgets(case, "checkin", "gauss")
+    available = [number for number in rounds if number in ours["round"]]
     if not available:
         raise MissingResultsError(f"needs the papers' grid: none of the rounds {', '.join(map(str, rounds))}")
-    points = compare(
-        ours.sel({variable: available}), query.least("expected", rivals).sel({variable: available})
-    )
+    points = compare(*(values.sel(round=available) for values in (ours, least(rivals.values()))))
     last = available[-1]
     verdict = Verdict(
         f"eps {number(at_round(ours, last), 4)} at round {last}; "
@@ -177,16 +182,14 @@ def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
         f"lowest at {points.of('rounds')} ({', '.join(map(str, available))}); the rivals are rebuilt from the paper's "
         "description",
     )
-    return _assumed(verdict) if verdict.verdict == "holds" else verdict
+    return _assumed(verdict, "holds")
 
 
 def hardly_grows(case: Case) -> Verdict:
     """Judge how much eps grows from one round to seven."""
-    experiment, method = {
-        "printed": ("table1", "shuffle_to_order_30"),
-        "exact": ("composition", "shuffle_distance_1"),
-    }[case.accounting]
-    eps = case.under("printed")("expected", method, experiment=experiment)
+    experiment, pairs, _ = TERMS[case.accounting]
+    method = [*pairs][-1]
+    eps = budgets(case.under("printed"), experiment, method)
     first, last = at_round(eps, 1), at_round(eps, 7)
     growth = last / first - 1
     return Verdict(
@@ -200,31 +203,16 @@ def clones_alone(case: Case) -> Verdict:
     """Check that clones give a smaller eps without composition."""
     experiment, pairs, _ = TERMS[case.accounting]
     method, rival = next(iter(pairs.items()))
-    ours, theirs = (
-        at_round(case.under("printed")("expected", name, experiment=experiment), 1)
-        for name in (method, rival)
-    )
+    ours, theirs = (at_round(budgets(case.under("printed"), experiment, name), 1) for name in (method, rival))
     verdict = Verdict(
         f"clones {theirs:.5f}, ours {ours:.5f}",
         theirs < ours * (1 - TIE),
         f"{rival} against {method} after one round",
     )
     # Above the bound of clones, a value that is too small decides all the same.
-    return verdict if verdict.verdict == "holds" else _assumed(verdict)
+    return _assumed(verdict, "fails")
 
 
-def in_order(case: Case, pairs: Sequence[Sequence[str]]) -> Verdict:
+def ordered(case: Case, pairs: Sequence[Sequence[str]]) -> Verdict:
     """Check that the first method of each pair never exceeds the second in Figure 1b."""
-    by_pair = {
-        f"{lower} is below {upper}": compare(budgets(case, "checkin", lower), budgets(case, "checkin", upper))
-        for lower, upper in pairs
-    }
-    points_of_all = total(by_pair.values())
-    return Verdict(
-        f"above at {points_of_all.con} of {points_of_all.total} points",
-        combined(points.with_ties.outcome for points in by_pair.values()),
-        "; ".join(
-            f"{text} at {points.pro} and above at {points.con} of {points.total} points"
-            for text, points in by_pair.items()
-        ),
-    )
+    return in_order({tuple(pair): [budgets(case, "checkin", name) for name in pair] for pair in pairs})

@@ -33,11 +33,14 @@ EPS, DELTA, EPS_STAR, GAMMA = 1.0, 1e-6, 0.9, 0.1
 _EXPLAINED = 0.006
 
 
-def readings() -> pd.DataFrame:
-    """Return the points read off Figure 1."""
+def readings(**where: str) -> pd.DataFrame:
+    """Return the points read off Figure 1, or those of a panel or curve."""
     path = resources.files("shuffledp.pipeline.papers.summation").joinpath("figure_readings.csv")
     with path.open(encoding="utf-8") as file:
-        return pd.read_csv(file)
+        table = pd.read_csv(file)
+    for column, text in where.items():
+        table = table[table[column] == text]
+    return table
 
 
 @dataclass(frozen=True)
@@ -238,9 +241,8 @@ def _certified(design: NoiseDesign) -> float:
 
 def accountings() -> pd.DataFrame:
     """Return the expected noise messages N of correlated noise for four choices of the noise."""
-    table = readings()
     rows = []
-    for point in table[(table["panel"] == "c") & (table["curve"] == "correlated noise")].to_dict("records"):
+    for point in readings(panel="c", curve="correlated noise").to_dict("records"):
         n, size = point["n"], point["max_value"]
         bits = _bits(size) + 1
         rows.append(

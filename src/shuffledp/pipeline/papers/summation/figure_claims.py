@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from shuffledp.accounting.expected_errors.sums import central_laplace_mse, discrete_laplace_variance
+from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.pipeline.claims.case import SLOPE, Case, Verdict, combined
 from shuffledp.pipeline.formatters import SAME, finite, number, percent, series, span, times
-from shuffledp.pipeline.papers.summation.computed_tables import EPS, EPS_STAR, GAMMA, readings
+from shuffledp.pipeline.papers.summation.computed_tables import EPS_STAR, GAMMA, readings
 from shuffledp.pipeline.papers.summation.theorem_claims import READING
 from shuffledp.pipeline.query import (
     Array,
@@ -36,16 +35,17 @@ EQUAL = 0.01
 
 
 def numbers(case: Case, quantity: str, method: str, experiment: str, *, several: bool = False) -> Array:
-    """Return a quantity by grid point. Raise `MissingResultsError` for a single point, if ``several`` are needed."""
-    values = case.under(SINGLE.get(method, case.accounting))(quantity, method, experiment=experiment)
+    """Return a quantity, or the ``error``, by grid point; ``error`` is the root mean squared error.
+
+    Raises MissingResultsError for a single point, if ``several`` are needed.
+    """
+    query, power = case.under(SINGLE.get(method, case.accounting)), 1.0
+    if quantity == "error":
+        quantity, power = "expected", 0.5
+    values = query(quantity, method, experiment=experiment)
     if several and values.size < 2:
         raise MissingResultsError(f"needs the papers' grid: several {values.dims[0]}")
-    return values
-
-
-def errors(case: Case, method: str, experiment: str) -> Array:
-    """Return root mean squared errors by grid point."""
-    return numbers(case, "expected", method, experiment) ** 0.5
+    return values**power
 
 
 def simulated_error(case: Case) -> Verdict:
@@ -55,8 +55,7 @@ def simulated_error(case: Case) -> Verdict:
     )
     if count.min() < 2:
         raise MissingResultsError("there are no repeats to compare with")
-    (size,) = mean.dims
-    stated = mapped(lambda most: discrete_laplace_variance(EPS_STAR / most), mean[size])
+    stated = mapped(lambda size: discrete_laplace_variance(EPS_STAR / size), mean["max_value"])
     worst = finite(abs(mean - stated) / deviation).max()
     return Verdict(
         f"{times(mean / stated)} the stated error",
@@ -69,7 +68,8 @@ def simulated_error(case: Case) -> Verdict:
 def error_ratios(case: Case) -> Verdict:
     """Compare errors of the method and of IKOS with the central mechanism's error."""
     ours, ikos, central = (
-        errors(case, method, "sizes") for method in ("correlated_sum", "split_and_mix", "central_laplace")
+        numbers(case, "error", method, "sizes")
+        for method in ("correlated_sum", "split_and_mix", "central_laplace")
     )
     ratios = [finite(ours / central), finite(ikos / central)]
     equal = [(abs(ratio - 1) <= EQUAL).all() for ratio in (ratios[0] * EPS_STAR, ratios[1])]
@@ -80,24 +80,22 @@ def error_ratios(case: Case) -> Verdict:
     )
 
 
-def linear_errors(case: Case) -> Verdict:
-    """Judge the exponents of the errors in D."""
-    by_method = {method: errors(case, method, "sizes") for method in ("correlated_sum", "split_and_mix")}
-    slopes = {method: slope(error[error.dims[0]], error) for method, error in by_method.items()}
-    sizes = (2, 3, 5, 10, 15)
-    slopes["central_laplace"] = slope(sizes, [math.sqrt(central_laplace_mse(size, EPS)) for size in sizes])
+def exponents(case: Case, quantity: str, methods: Names, experiment: str, stated: float, why: str) -> Verdict:
+    """Judge the exponents of errors or messages along the variable of an experiment."""
+    by_method = {method: numbers(case, quantity, method, experiment, several=True) for method in methods}
+    slopes = {method: slope(values[values.dims[0]], values) for method, values in by_method.items()}
     return Verdict(
         f"exponents {', '.join(f'{exponent:.3f} ({method})' for method, exponent in slopes.items())}",
-        combined(near(exponent, 1, SLOPE) for exponent in slopes.values()),
-        "least squares over the D of the grid",
+        combined(near(exponent, stated, SLOPE) for exponent in slopes.values()),
+        why,
     )
 
 
 def rappor_slope(case: Case) -> Verdict:
     """Judge the local exponent of RAPPOR's error in D."""
     method, last = "rappor_plain", (10, 15)
-    error = errors(case, method, "sizes")
-    exponent = slope(last, [float(select(error, **{str(error.dims[0]): size})) for size in last])
+    error = numbers(case, "error", method, "sizes")
+    exponent = slope(last, [float(select(error, max_value=size)) for size in last])
     return Verdict(
         f"exponent {exponent:.3f} from D = {last[0]} to {last[-1]}",
         near(exponent, 1.5, SLOPE),
@@ -107,7 +105,7 @@ def rappor_slope(case: Case) -> Verdict:
 
 def constant_error(case: Case, method: str, within: float) -> Verdict:
     """Check that the error is constant in the number of users."""
-    error = numbers(case, "expected", method, "users", several=True) ** 0.5
+    error = numbers(case, "error", method, "users", several=True)
     spread = float(error.max() / error.min() - 1)
     return Verdict(
         f"relative spread {spread:.2g}",
@@ -122,8 +120,7 @@ def _users(values: Array) -> str:
 
 def readings_of_users(case: Case) -> Verdict:
     """Compare the bits of the method with the points of Figure 1b."""
-    figure = readings()
-    figure = figure[(figure["panel"] == "b") & (figure["curve"] == "correlated noise")].set_index("n")
+    figure = readings(panel="b", curve="correlated noise").set_index("n")
     bits = numbers(case, "bits_per_user", "correlated_sum", "users")
     if not set(figure.index) <= set(bits["n"].to_numpy()):
         raise MissingResultsError("needs the papers' grid: not all n of the figure")
@@ -139,20 +136,6 @@ def readings_of_users(case: Case) -> Verdict:
         grade(strict=agree.every, weak=agree.pro > 0 or fits.every),
         f"{agree} agree; one number of noise messages, {number(noise)}, fits {fits}",
         READING,
-    )
-
-
-def messages_vanish(case: Case) -> Verdict:
-    """Judge the extra messages times the number of users."""
-    extra = {
-        method: numbers(case, "extra_messages", method, "users", several=True)
-        for method in ("correlated_sum", "rappor_plain")
-    }
-    slopes = {method: slope(values["n"], values) for method, values in extra.items()}
-    return Verdict(
-        f"exponents {', '.join(f'{exponent:.3f} ({method})' for method, exponent in slopes.items())}",
-        combined(near(exponent, -1, SLOPE) for exponent in slopes.values()),
-        "extra messages per user against n: -1 is a constant number for all users together",
     )
 
 
@@ -180,17 +163,11 @@ def shares_fall(case: Case) -> Verdict:
 
 def artefact(case: Case) -> Verdict:
     """Judge how bits grow with D, in the figure and for better designs."""
-    table = readings()
-    panel = table[(table["panel"] == "c") & (table["curve"] == "correlated noise")]
-    readings_by_size = dict(zip(panel["max_value"], panel["reading"], strict=True))
+    drawn = readings(panel="c", curve="correlated noise").set_index("max_value")["reading"]
     bits = numbers(case, "bits_per_user", "correlated_sum", "sizes")
-    (size,) = bits.dims
-    large = [most for most in (5, 10, 15) if most in bits[size]]
-    ours, figure = (
-        [float(bits.sel({size: most})) for most in large],
-        [readings_by_size[most] for most in large],
-    )
-    exponents = [slope(large, ours), slope(large, figure)]
+    large = [size for size in (5, 10, 15) if size in bits["max_value"]]
+    ours, figure = finite(bits.sel(max_value=large)), drawn[large].to_numpy()
+    exponents = [slope(large, sent) for sent in (ours, figure)]
     return Verdict(
         f"exponent {exponents[0]:.2f} instead of {exponents[1]:.2f}",
         exponents[1] > 1 >= exponents[0],
@@ -212,15 +189,9 @@ def two_copies(case: Case) -> Verdict:
 
 def chain(case: Case, quantity: str, experiments: Names, pairs: Sequence[Names], same: Names = ()) -> Verdict:
     """Check that the first of each pair never exceeds the second in errors or bits; ``same`` are two equal methods."""
-
-    def read(method: str, experiment: str) -> Array:
-        if quantity == "error":
-            return errors(case, method, experiment)
-        return numbers(case, quantity, method, experiment)
-
     points = {
         f"{low} above {high} at {{}} of {experiment}": compare(
-            read(low, experiment), read(high, experiment)
+            *(numbers(case, quantity, method, experiment) for method in (low, high))
         ).with_ties
         for experiment in experiments
         for low, high in pairs
@@ -228,7 +199,8 @@ def chain(case: Case, quantity: str, experiments: Names, pairs: Sequence[Names],
     outcomes = [part.outcome for part in points.values()]
     reasons = [text.format(Points(part.con, part.pro)) for text, part in points.items() if part.con]
     if same:
-        ratios = finite(read(same[0], experiments[0]) / read(same[1], experiments[0]))
+        first, second = (numbers(case, quantity, method, experiments[0]) for method in same)
+        ratios = finite(first / second)
         outcomes.append(grade(strict=bool((abs(ratios - 1) <= EQUAL).all())))
         reasons.append(f"{same[0]} over {same[1]} is {span(ratios)}")
     points_of_all = total(points.values())

@@ -11,8 +11,10 @@ import numpy as np
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
 from shuffledp.accounting.baselines.split_and_mix import ikos_shares
 from shuffledp.accounting.expected_errors.sums import (
-    discrete_laplace_variance,
+    rappor_count_variance,
     rappor_mse,
+    real_summation_levels,
+    rounded_sum_mse,
 )
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.accounting.summation.closed_designs import analytic_design
@@ -79,15 +81,15 @@ def linear_in_log(case: Case, size: int) -> Verdict:
 
 def _messages_by_size(case: Case) -> dict[int, float]:
     if case.accounting == "printed":
-        return {
-            d: analytic_design(d, EPS, DELTA, GAMMA).messages for d in (5, 10, 15, 20, 32, 64, 100, 128, 256)
-        }
-    sizes = {s.design.max_value for s in shipped_designs() if _of_figure(s.design)}
-    return {d: best_design(d).design.messages for d in sorted(sizes) if d >= 3}
-
-
-def _of_figure(design: NoiseDesign) -> bool:
-    return (design.eps, design.delta, design.eps_star) == (EPS, DELTA, EPS_STAR)
+        sizes = {5, 10, 15, 20, 32, 64, 100, 128, 256}
+        return {size: analytic_design(size, EPS, DELTA, GAMMA).messages for size in sorted(sizes)}
+    designs = (shipped.design for shipped in shipped_designs())
+    sizes = {
+        design.max_value
+        for design in designs
+        if (design.eps, design.delta, design.eps_star) == (EPS, DELTA, EPS_STAR)
+    }
+    return {size: best_design(size).design.messages for size in sorted(sizes) if size >= 3}
 
 
 def bounded_overhead(case: Case) -> Verdict:
@@ -126,26 +128,12 @@ def one_more_bit(case: Case) -> Verdict:
     )
 
 
-def _least_levels(n: int, zeta: float) -> int:
-    """Return the smallest D for which real sums have at most the error of Laplace noise at (1 - zeta) eps."""
-    most = 2 / ((1 - zeta) * EPS) ** 2
-    size = math.ceil(EPS / 2 * math.sqrt(n / (2 * ((1 - zeta) ** -2 - (1 - zeta / 2) ** -2))))
-    while size > 1 and _real_mse(n, size - 1, zeta) <= most:
-        size -= 1
-    return size
-
-
-def _real_mse(n: int, size: int, zeta: float) -> float:
-    """Return the error of a real sum with gamma = zeta / 2, from the worst rounding and the noise."""
-    return n / (4 * size**2) + discrete_laplace_variance((1 - zeta / 2) * EPS / size) / size**2
-
-
 def real_sums(case: Case) -> Verdict:
     """Check Theorem 1: the error is at most the error of Laplace noise with a slightly smaller budget."""
     ratios, words = [], []
     for n, zeta in ((10**6, 0.1), (10**6, 0.2), (10**4, 0.2)):
-        size = _least_levels(n, zeta)
-        ratios.append(_real_mse(n, size, zeta) * ((1 - zeta) * EPS) ** 2 / 2)
+        size = real_summation_levels(n, EPS, zeta)
+        ratios.append(rounded_sum_mse(n, size, (1 - zeta / 2) * EPS) * ((1 - zeta) * EPS) ** 2 / 2)
         words.append(f"D = {size} (n = {n}, zeta = {zeta:g})")
     return Verdict(f"{times(ratios)} the stated error", max(ratios) <= 1, f"with {', '.join(words)}")
 
@@ -154,7 +142,7 @@ def real_messages(case: Case) -> Verdict:
     """Judge the number of extra messages of a real sum among a million users; a number below 1 is negligible."""
     extra = {}
     for zeta in (0.1, 0.2):
-        size = _least_levels(USERS, zeta)
+        size = real_summation_levels(USERS, EPS, zeta)
         if case.accounting == "printed":
             extra[zeta] = analytic_design(size, EPS, DELTA, zeta / 2).messages / USERS
         else:
@@ -170,7 +158,7 @@ def real_messages(case: Case) -> Verdict:
 
 def real_bits(case: Case) -> Verdict:
     """Judge the bits of a message for real sums."""
-    bits = math.ceil(math.log2(_least_levels(USERS, 0.1))) + 1
+    bits = math.ceil(math.log2(real_summation_levels(USERS, EPS, 0.1))) + 1
     half = math.log2(USERS) / 2
     return Verdict(
         f"{bits} bits, half the logarithm of n is {half:.4g}",
@@ -335,8 +323,7 @@ def counts_in_order(case: Case) -> Verdict:
 
 def rappor_points(case: Case) -> Verdict:
     """Compare RAPPOR's five points with both estimators."""
-    figure = readings()
-    figure = figure[(figure["panel"] == "a") & (figure["curve"] == "RAPPOR")]
+    figure = readings(panel="a", curve="RAPPOR")
     p = rappor_flip_probability(USERS, EPS, DELTA, calibration="optimistic")
     fits = {}
     for name, factor in (("plain", 1.0), ("centred", 1.0), ("centred", math.sqrt(2))):
@@ -355,15 +342,14 @@ def rappor_points(case: Case) -> Verdict:
     )
 
 
-def _rappor_lambda(n: int, delta: float) -> float:
-    p = rappor_flip_probability(n, EPS, delta, calibration="optimistic")
-    return n * p * (1 - p) / (1 - 2 * p) ** 2
+def _count_variance(n: int, delta: float) -> float:
+    return rappor_count_variance(n, rappor_flip_probability(n, EPS, delta, calibration="optimistic"))
 
 
 def rappor_grows(case: Case) -> Verdict:
     """Judge the variance of RAPPOR's counts, which must grow with 1/delta and not depend on n."""
-    by_delta = [_rappor_lambda(USERS, delta) for delta in DELTAS[:3]]
-    change = abs(_rappor_lambda(10**7, DELTA) / _rappor_lambda(USERS, DELTA) - 1)
+    by_delta = [_count_variance(USERS, delta) for delta in DELTAS[:3]]
+    change = abs(_count_variance(10**7, DELTA) / _count_variance(USERS, DELTA) - 1)
     grows = by_delta == sorted(by_delta)
     return Verdict(
         f"variance of a count {series(by_delta, 4)}",
@@ -457,8 +443,7 @@ def ikos_monotone(case: Case) -> Verdict:
 
 def ikos_points(case: Case) -> Verdict:
     """Compare all points of IKOS with the figure's formula and with the proven formula."""
-    figure = readings()
-    figure = figure[figure["curve"] == "IKOS"]
+    figure = readings(curve="IKOS")
     fits = {}
     for form in ("figure", "worst_case"):
         bits = [
