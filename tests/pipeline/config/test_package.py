@@ -82,6 +82,7 @@ BROKEN = {
     "figure of an unknown experiment": (PAPER, "experiment: coins\n    x", "experiment: coin\n    x", "config/experiments/demo.yaml: figures.fig1.experiment:", "no experiment 'coin'. Known: coins, curve."),
     "figure over an unknown axis": (PAPER, "panels: rate", "panels: ratte", "config/experiments/demo.yaml: figures.fig1:", "'ratte' is not a grid variable. Did you mean 'rate'?"),
     "figure of an unknown quantity": (PAPER, "y: mse", "y: mze", "config/experiments/demo.yaml: figures.fig1.y:", "no quantity 'mze'"),
+    "both accountings of one": (PAPER, "accounting: [printed, exact]", "accounting: [exact]", "config/experiments/demo.yaml: figures.fig1.files:", "needs printed and exact numbers"),
     "panels of a front": (PAPER, "    files: accounting\n", "    kind: pareto\n", "config/experiments/demo.yaml: figures.fig1:", "unknown key 'panels'. Known: caption, controls"),
     "methods over nothing": (PAPER, "    panels: rate\n    files: accounting\n", "    kind: methods\n", "config/experiments/demo.yaml: figures.fig1:", "lacks the key 'over'."),
     "front by an error": (PAPER, "    x: eps\n    y: mse\n    panels: rate\n    files: accounting\n", "    kind: pareto\n    x: mse\n    y: mse\n", "config/experiments/demo.yaml: figures.fig1:", "the cost must be a number of the cells, got 'mse'."),

@@ -53,16 +53,16 @@ experiments:
       constant: {protocol: local, label: "eps 2", budget: {eps: 2.0}}
     assumed: {rate_: "*guessed* from `a` plot_"}
 figures:
-  fig1:
+  fig1_printed: &fig1
+    where: {accounting: printed}
     title: "Error"
     experiment: coins
     x: eps
     y: mse
     y_scale: log
     panels: rate
-    files: accounting
-    twins: true
     caption: text.rst
+  fig1: {<<: *fig1, where: {}, files: accounting}
   fig2:
     title: "Error by rate"
     experiment: coins

@@ -309,8 +309,8 @@ def paper_settings() -> Settings:
 
 def fabricated(drawing: Drawing, seed: str, left_out: frozenset[str] = frozenset()) -> Numbers:
     """Return made-up numbers of every method at every point where it is computed."""
-    experiment, by = drawing.experiment, drawing.entry.get("files")
-    common = {name: value for name, value in drawing.where.items() if name != by}
+    experiment = drawing.experiment
+    common = {name: value for name, value in drawing.where.items() if value != BOTH}
     rows: list[dict[str, Any]] = []
     for method in set(drawing.entry["methods"]) - left_out:
         used = experiment.variables(experiment.methods[method])
@@ -388,7 +388,12 @@ def test_study_captions_have_a_finding(paper_settings, key):
 
 
 def test_captions_cover_both_accountings(settings):
-    found = {d.name for paper in settings.papers.values() for d in drawings_of(paper) if d.variant == BOTH}
+    found = {
+        d.name
+        for paper in settings.papers.values()
+        for d in drawings_of(paper)
+        if d.where.get("accounting") == BOTH
+    }
     assert {"fig3", "fig4", "fig5", "fig12", "fig6_s8", "tokens", "flexible_error"} <= found
 
 

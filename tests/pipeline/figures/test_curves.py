@@ -26,8 +26,7 @@ def made(drawing, rows, labels, **more):
     """Return a picture of some rows of numbers."""
     frame = pd.DataFrame(rows, columns=["curve", "kind", "eps", "mean"]).assign(standard_error=np.nan)
     looks = {curve: palette.numbered_look(i) for i, curve in enumerate(labels)}
-    every = frame.assign(curve=frame["curve"] + "|here")
-    return Picture({"x": "eps", "y": "mse", **drawing}, frame, every, labels, looks, **more)
+    return Picture({"x": "eps", "y": "mse", **drawing}, frame, labels, looks, **more)
 
 
 def of_both(ratio, **labels):
@@ -84,15 +83,6 @@ def test_points_are_means_with_bars(pictures, files):
     # With a budget of 9.5 hardly a report is false: nearly all repeats are the same, and no error is reliable.
     assert containers["local means without bars"].lines[0].get_markerfacecolor() == "white"
     assert 9.5 not in at
-
-
-def test_twins_have_the_same_axes(pictures, files):
-    ids = ("fig1_printed", "fig1_exact", "fig1_both")
-    limits = {id: {(ax.get_xlim(), ax.get_ylim()) for ax in pictures[id].axes[:2]} for id in ids}
-    (one,) = limits["fig1_printed"]
-    assert all(own == {one} for own in limits.values())
-    every = [pd.read_csv(io.BytesIO(files[f"{id}.csv"]))["mse"] for id in ids]
-    assert one[1][0] < min(e.min() for e in every) < max(e.max() for e in every) < one[1][1]
 
 
 def test_both_accountings_are_drawn_with_ratio(pictures, files):
@@ -158,14 +148,6 @@ def test_curve_of_zeros_is_in_key():
     figure = draw(made({"y_scale": "log"}, rows, {"a": "A", "b": "B"}))
     assert names(figure) == ["A", "B: 0"]
     assert np.isnan(line(figure.axes[0], "a").get_ydata()).tolist() == [False, True]
-
-
-def test_strip_has_ratio_to_a_method():
-    rows = [(c, "computed", x, y * x) for c, y in (("a", 2.0), ("b", 3.0), ("far", 50.0)) for x in (1, 2)]
-    panel, strip = draw(made({"over": "a"}, rows, {"a": "A", "b": "B", "far": "Far"})).axes
-    assert line(strip, "b").get_ydata().tolist() == [1.5, 1.5]
-    assert "far" in {one.get_label() for one in panel.lines} - {one.get_label() for one in strip.lines}
-    assert strip.get_ylabel() == "error / A"
 
 
 def test_gap_is_where_x_jumps():

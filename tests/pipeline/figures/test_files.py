@@ -2,11 +2,8 @@
 
 import io
 import json
-from dataclasses import replace
 
 import pandas as pd
-
-from shuffledp.pipeline.figures.drawings import drawings_of
 
 
 def entries(files):
@@ -16,8 +13,7 @@ def entries(files):
 def test_drawing_files_state_their_variants(files):
     found = {id: (e["drawing"], e["by"], e["variant"]) for id, e in entries(files).items()}
     assert found == {
-        "fig1_printed": ("fig1", "accounting", "printed"),
-        "fig1_exact": ("fig1", "accounting", "exact"),
+        "fig1_printed": ("fig1_printed", "", ""),
         "fig1_both": ("fig1", "accounting", "both"),
         "fig2": ("fig2", "", ""),
         "errors": ("errors", "", ""),
@@ -46,9 +42,3 @@ def test_chart_names_its_columns(files):
     dashes = {c["id"].rpartition("|")[2]: c["dash"] for c in chart["curves"]}
     assert dashes == {"printed": [0, [4, 2]], "exact": "-"}
     assert entries(files)["fig2"]["chart"]["panels"] is None
-
-
-def test_twins_need_a_key(project):
-    figures = project.paper.figures
-    alone = replace(project.paper, figures={"fig1": figures["fig1"].model_copy(update={"twins": False})})
-    assert [drawing.id for drawing in drawings_of(alone) if drawing.kind == "figure"] == ["fig1_both"]

@@ -89,7 +89,9 @@ def test_all_figures_mean_those_with_room(tmp_path):
     # A file for all experiments may name accountings that one of them does not have.
     (tmp_path / "config/experiments").mkdir(parents=True)
     one = PAPER.replace("accounting: [printed, exact]", "accounting: [exact]")
-    (tmp_path / "config/experiments/demo.yaml").write_text(one.replace("    files: accounting\n", ""))
+    (tmp_path / "config/experiments/demo.yaml").write_text(
+        one.replace("{accounting: printed}", "{}").replace(", files: accounting", "")
+    )
     (tmp_path / "picky.py").write_text(PICKY)
     mine = tmp_path / "config/baselines/mine.yaml"
     mine.parent.mkdir()
@@ -195,17 +197,19 @@ def test_protocol_has_look_of_its_identity(shipped):
 def test_drawing_has_looks_of_its_methods(settings_with, tmp_path):
     paper = settings_with(PAPER).papers["demo"]
     jobs = {d.id: d.job("results", ["png"], tmp_path, "paper") for d in drawings_of(paper)}
-    assert set(jobs["fig1_exact"]["looks"]) == {"local", "picky", "constant"}
+    assert set(jobs["fig1_both"]["looks"]) == {"local", "picky", "constant"}
     assert jobs["fig2"]["looks"] == {}  # its curves are the values of a variable, not the methods
     assert jobs["errors"]["looks"] == {}
 
 
-@pytest.mark.parametrize(("files", "same"), [("    files: accounting\n", False), ("", True)])
+@pytest.mark.parametrize(("files", "same"), [(", files: accounting", False), ("", True)])
 def test_option_has_color_between_accountings(settings_with, files, same):
     methods = "local: {}\n      grr_blanket: {}\n      other: {protocol: grr_blanket}"
-    one = PAPER.replace("local: {}", methods).replace("    files: accounting\n    twins: true\n", files)
+    one = PAPER.replace("local: {}", methods).replace(", files: accounting", files)
     if same:
-        one = one.replace("accounting: [printed, exact]", "accounting: [exact]")
+        one = one.replace("accounting: [printed, exact]", "accounting: [exact]").replace(
+            "{accounting: printed}", "{}"
+        )
     looks = looks_of(settings_with(one).papers["demo"])
     assert (looks["other"].color == looks["grr_blanket"].color) == same
     assert looks["other"].marker != looks["grr_blanket"].marker

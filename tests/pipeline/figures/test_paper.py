@@ -21,7 +21,6 @@ from shuffledp.pipeline.figures.drawings import (
     output_files,
     paper_job,
     points_files,
-    slug,
 )
 from shuffledp.pipeline.figures.paper import _without_parameter, draw_all, publish_paper, write_drawings
 from shuffledp.pipeline.figures.store import Store
@@ -39,20 +38,7 @@ def unrendered(monkeypatch):
 def test_planned_files_are_drawn(project, files):
     planned = {p.name for p in output_files(project.root / "results", project.paper, ("png", "pdf", "svg"))}
     assert planned == {*files, "figures.sha256"}
-    assert [f.id for f in drawings_of(project.paper)] == [
-        "fig1_printed",
-        "fig1_exact",
-        "fig1_both",
-        "fig2",
-        "errors",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("value", "name"), [(0.05, "0p05"), (-1, "m1"), (1e-5, "1em05"), ("plus_0", "plus_0")]
-)
-def test_a_value_in_a_file_name(value, name):
-    assert slug(value) == name
+    assert [f.id for f in drawings_of(project.paper)] == ["fig1_printed", "fig1_both", "fig2", "errors"]
 
 
 def texts(figure):
@@ -62,7 +48,7 @@ def texts(figure):
 
 def test_picture_has_title_and_no_gaps(pictures, files):
     titles = {e["id"]: e["title"] for e in json.loads(files["manifest.json"])["entries"]}
-    assert titles["fig1_printed"] == "Error (accounting: printed)"
+    assert titles["fig1_both"] == "Error"
     for name, figure in pictures.items():
         assert texts(figure).count(titles[name]) == 1
         assert not any("not feasible" in text for text in texts(figure))
@@ -157,16 +143,15 @@ def test_drawing_without_caption_states_settings(project):
 def test_caption_has_numbers_of_its_file(project, files, unrendered):
     text = project.root / "workflow/report/demo/text.rst"
     before = text.read_text()
-    other = "{{ (value('local', accounting='exact') / value('local')) | times }}"
-    beside = "{% if where.accounting == 'printed' %}, " + other + "{% endif %}"
+    beside = ", {{ (value('local', accounting='printed') / value('local')) | times }}"
     asks = "{{ value('local') | span }}, {{ scale }}" + beside
     try:
         text.write_text(asks)
-        prose = project.draw("fig1")["fig1_printed.rst"].decode()
+        prose = project.draw("fig1")["fig1_both.rst"].decode()
     finally:
         text.write_text(before)
-    numbers = pd.read_csv(io.BytesIO(files["fig1_printed.csv"])).query(
-        "method == 'local' and kind == 'expected'"
+    numbers = pd.read_csv(io.BytesIO(files["fig1_both.csv"])).query(
+        "method == 'local' and kind == 'expected' and accounting == 'exact'"
     )["mse"]
     assert prose == f"{number(numbers.min())} to {number(numbers.max())}, paper, 1 times\n"
 
@@ -175,15 +160,15 @@ def test_caption_knows_drawing_and_trust(project, unrendered):
     text = project.root / "workflow/report/demo/text.rst"
     before = text.read_text()
     local, curator = (
-        "{{ trusting('exact', 'local') | join(' ') }}",
-        "{{ trusting('exact', 'central') | join }}",
+        "{{ trusting('printed', 'local') | join(' ') }}",
+        "{{ trusting('printed', 'central') | join }}",
     )
     try:
         text.write_text(f"Errors.\n\n{{{{ how_drawn }}}}\n\n{local}|{curator}")
-        drawn = project.draw("fig1")
+        drawn = project.draw("fig1") | project.draw("fig1_printed")
     finally:
         text.write_text(before)
-    says = {name: drawn[f"fig1_{name}.rst"].decode().split("\n\n") for name in ("printed", "exact", "both")}
+    says = {name: drawn[f"fig1_{name}.rst"].decode().split("\n\n") for name in ("printed", "both")}
     assert says["printed"][1] == how_drawn(both=False, simulated=True)
     assert says["both"][1] == how_drawn(both=True, simulated=True)
     assert {text[2] for text in says.values()} == {"local picky constant|\n"}
@@ -214,13 +199,13 @@ def test_captions_have_facts_and_are_valid(files):
             tree = publish_doctree(content.decode(), settings_overrides={"report_level": 1, "halt_level": 2})
             assert not list(tree.findall(lambda n: n.tagname == "system_message"))
     entries = {entry["id"]: entry for entry in json.loads(files["manifest.json"])["entries"]}
-    text = " ".join(f"{name}: {value}" for name, value in entries["fig1_exact"]["settings"])
+    text = " ".join(f"{name}: {value}" for name, value in entries["fig1_printed"]["settings"])
     for fact in (
         "categorical (source: synthetic)", "1 + binomial (trials 2000, rate 0.5, 0.1)", "0.25, 0.5, 1, 9.5 nats",
-        "1e-05", "the participants' own values", "20", "exact", "*guessed* from `a` plot_", "assumed rate_",
+        "1e-05", "the participants' own values", "20", "printed", "*guessed* from `a` plot_", "assumed rate_",
     ):  # fmt: skip
         assert fact in text, fact
-    assert "printed" not in text
+    assert dict(entries["fig1_both"]["settings"])["accounting"] == "printed, exact"
 
 
 def test_table_has_cells_in_every_format(files):
@@ -245,9 +230,9 @@ def test_table_has_cells_in_every_format(files):
 def test_manifest_has_entries_and_cards(project, files):
     publish_paper(project.job(), "code")
     paper = manifest.read(project.root / "results/figures/demo")
-    assert [e.id for e in paper.entries] == ["fig1_printed", "fig1_exact", "fig1_both", "fig2", "errors"]
+    assert [e.id for e in paper.entries] == ["fig1_printed", "fig1_both", "fig2", "errors"]
     assert paper.run.scale == "paper"
-    assert [(e.drawing, e.by, e.variant) for e in paper.entries[2:4]] == [
+    assert [(e.drawing, e.by, e.variant) for e in paper.entries[1:3]] == [
         ("fig1", "accounting", "both"),
         ("fig2", "", ""),
     ]
@@ -256,11 +241,11 @@ def test_manifest_has_entries_and_cards(project, files):
         "PICKY_ONE (printed) at eps = 0.5, rate = 0.5 and 0.1: not at one half",
     )
     cards = deck(project.root / "results", "pages/demo.html", paper).cards
-    assert [card.anchor for card in cards] == ["fig1", "fig2", "errors"]
+    assert [card.anchor for card in cards] == ["fig1_printed", "fig1", "fig2", "errors"]
 
 
 def test_one_drawing_is_written_alone(project, unrendered):
-    assert {n.partition(".")[0] for n in project.draw("fig1")} == {"fig1_printed", "fig1_exact", "fig1_both"}
+    assert {n.partition(".")[0] for n in project.draw("fig1")} == {"fig1_both"}
     write_drawings([one for one in project.job()["drawings"] if one["name"] == "errors"], "code")
     assert (project.root / "results/figures/demo/errors.csv").is_file()
 
@@ -298,7 +283,7 @@ def again(tmp_path, monkeypatch, caplog):
     return Again(tmp_path, caplog)
 
 
-EVERY = {"fig1_printed", "fig1_exact", "fig1_both", "fig2", "errors"}
+EVERY = {"fig1_printed", "fig1_both", "fig2", "errors"}
 
 
 def test_only_changed_code_redraws_everything(again):

@@ -669,29 +669,27 @@ _CURVES = (
     "along",
     "curves",
     "files",
-    "over",
     "points",
     "panels",
     "panel_label",
     "relative_to",
     "stated",
-    "twins",
 )
 #: Required and known keys of figures by kind.
 FIGURES: Mapping[str, Keys] = {
     "curves": ((), (*_ANY, *_CURVES)),
-    "methods": (("over",), (*_ANY, "files", "over", "twins")),
+    "methods": (("over",), (*_ANY, "files", "over")),
     "pareto": ((), (*_ANY, "controls")),
 }
 
 
 class Figure(Drawn):
-    """Figure of one of three kinds; ``curves`` has the aesthetics x, panels, curves and files.
+    """Figure of one of three kinds; ``curves`` has the aesthetics x, panels and curves.
 
-    With the files ``accounting`` one picture has printed and exact curves; ``twins`` adds one of each, with equal axes.
-    A strip has the ratios to the method ``over``, and ``relative_to`` draws ratios to a method in place of y. A figure
-    of the kind ``methods`` has a panel per method, with the ratio to ``over`` at the last x. A ``pareto`` figure has a
-    point per method, its cost x and its error y.
+    With the files ``accounting`` a picture has printed and exact curves, and a strip with their ratios. With
+    ``relative_to`` it has ratios to a method in place of y. A figure of the kind ``methods`` has a panel per method,
+    with the ratio to the method ``over`` at the last x. A ``pareto`` figure has a point per method, its cost x and its
+    error y.
     """
 
     by: ClassVar[str] = "kind"
@@ -710,8 +708,7 @@ class Figure(Drawn):
     panels: Id = absent()
     panel_label: StrictStr = absent()
     curves: Id = absent()
-    files: Id = absent()
-    twins: StrictBool = absent()
+    files: Literal["accounting"] = absent()
     over: Id = absent()
     relative_to: Id = absent()
     points: Points = absent()

@@ -29,7 +29,6 @@ INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
 UNPROVEN = " (unproven)"
 _WIDTHS, _MOST_ACROSS = (5.6, 7.2, 7.6, 9.2, 9.6), 5
 _HEIGHT, _COLUMN_HEIGHT, _STRIP, _REST = 2.0, 1.35, 0.7, 0.55
-_NEAR = 3.0  # median ratio up to which a curve is in the strips of ratios to a method
 _JUMP = 0.15  # share of the axis from which a step of a curve along a variable interrupts the line
 _ONE_HEIGHT = 0.12  # share of a panel within which the ends of many curves are at one height
 
@@ -93,22 +92,17 @@ def _label(grid: NDArray[Any], what: Picture, count: int, rows: int, wide: float
     for ax in grid[::rows, 0]:
         ax.set_ylabel(end_names.wrapped(typeset(entry.get("y_label", entry["y"])), 30))
     for ax in grid[1::2, 0] if rows == 2 else ():
-        over = (
-            "printed /\nexact"
-            if what.ratios
-            else end_names.wrapped(f"error / {what.labels[entry['over']]}", 14)
-        )
-        ax.set_ylabel(over, fontsize=7)
+        ax.set_ylabel("printed /\nexact", fontsize=7)
     last = grid[-1, : count - across * (grid.shape[0] // rows - 1)]
     panels.write_x_label(list(last), entry.get("x_label", entry["x"]))
 
 
 def set_axes(ax: Axes, what: Picture, across: int) -> None:
-    """Set the axes of a panel, which are the same in all panels of all files."""
+    """Set the axes of a panel, which are the same in all panels."""
     entry = what.drawing
     x_scale, y_scale = entry.get("x_scale", "linear"), entry.get("y_scale", "linear")
-    x = [*(strand.x for strand in what.of_all_files), np.array([x for _, x, _ in what.points])]
-    y = [*panels.with_bars(what.of_all_files), np.array([y for _, _, y in what.points])]
+    x = [*(strand.x for strand in what.every), np.array([x for _, x, _ in what.points])]
+    y = [*panels.with_bars(what.every), np.array([y for _, _, y in what.points])]
     x += [np.array(what.stated("x", value)) for value in what.panels]
     y += [np.array(what.stated("y", value)) for value in what.panels]
     panels.set_axis(ax, "x", x_scale, panels.limits_of(x, x_scale), 4 if across > 2 else 7)
@@ -175,46 +169,33 @@ def _strip(ax: Axes, what: Picture, strip: Sequence[Strand], value: Any) -> None
     panels.set_axis(ax, "y", scale, ends, 3)
     ratio_curves = in_panel(strip, value)
     gaps = gaps_of(what, ratio_curves[0]) if ratio_curves else np.empty(0)
-    panels.draw_strip(ax, ratio_curves, what.looks, gaps, printed=what.ratios)
+    panels.draw_strip(ax, ratio_curves, what.looks, gaps)
 
 
 # -- ratios --------------------------------------------------------------------------------------------------------
 
 
 def ratios(what: Picture) -> list[Strand]:
-    """Return curves of ratios: printed to exact numbers, or a method's numbers to the numbers of method ``over``."""
+    """Return curves of the ratios of printed to exact numbers at common points."""
+    if not what.ratios:
+        return []
     lines = {(strand.curve, strand.panel): strand for strand in what.lines}
-    if what.ratios:
-        pairs = {
-            key: (lines[f"{what.name_of(key[0])}|printed", key[1]], exact)
-            for key, exact in lines.items()
-            if what.part_of(key[0]) == "exact" and (f"{what.name_of(key[0])}|printed", key[1]) in lines
-        }
-    else:
-        over = what.drawing.get("over")
-        below = {strand.panel: strand for strand in what.lines if strand.curve == over}
-        pairs = {key: (strand, below[key[1]]) for key, strand in lines.items() if key[1] in below}
-    strands = [
-        ratio for (curve, panel), pair in pairs.items() if (ratio := _ratio(curve, panel, *pair)) is not None
-    ]
-    if what.ratios:
-        return strands
-    numbers = {s.curve: np.concatenate([o.y for o in strands if o.curve == s.curve]) for s in strands}
-    near = {curve for curve, y in numbers.items() if 1 / _NEAR < np.median(y) < _NEAR}
-    return [strand for strand in strands if strand.curve in near]
-
-
-def _ratio(curve: str, panel: Any, above: Strand, below: Strand) -> Strand | None:
-    """Return the ratios of two curves at their common points; None without a common point."""
-    at = above.numbers_by_position()
-    pairs = [
-        (x, at[x] / y) for x, y in below.numbers_by_position().items() if x in at and y > 0 and at[x] > 0
-    ]
-    if not pairs:
-        return None
-    x = np.array([place for place, _ in pairs if place is not None], float)
-    y = np.array([ratio for _, ratio in pairs])
-    return Strand(curve, "computed", panel, x, y, np.full(len(y), np.nan))
+    quotients = []
+    for (curve, panel), exact in lines.items():
+        printed = lines.get((f"{what.name_of(curve)}|printed", panel))
+        if what.part_of(curve) != "exact" or printed is None:
+            continue
+        above = printed.numbers_by_position()
+        pairs = [
+            (x, above[x] / y)
+            for x, y in exact.numbers_by_position().items()
+            if x in above and y > 0 and above[x] > 0
+        ]
+        if pairs:
+            x = np.array([place for place, _ in pairs if place is not None], float)
+            y = np.array([ratio for _, ratio in pairs])
+            quotients.append(Strand(curve, "computed", panel, x, y, np.full(len(y), np.nan)))
+    return quotients
 
 
 # -- names and key -------------------------------------------------------------------------------------------------
@@ -278,7 +259,7 @@ def end_points(what: Picture, value: Any) -> list[EndName]:
 
 def _right_end(what: Picture) -> float:
     scale = what.drawing.get("x_scale", "linear")
-    return panels.limits_of([s.x for s in what.of_all_files], scale)[1]
+    return panels.limits_of([s.x for s in what.every], scale)[1]
 
 
 def _ends_of(what: Picture, beside: Collection[EndName]) -> list[tuple[str, ...]]:
@@ -292,7 +273,7 @@ def _at_one_height(what: Picture, names: Sequence[EndName]) -> bool:
     if len(names) < 4:
         return False
     scale = what.drawing.get("y_scale", "linear")
-    low, high = panels.limits_of(panels.with_bars(what.of_all_files), scale)
+    low, high = panels.limits_of(panels.with_bars(what.every), scale)
     units = np.log10 if scale == "log" else np.asarray
     heights = np.sort((units([name.y for name in names]) - units(low)) / (units(high) - units(low)))
     return bool(np.median(np.diff(heights)) < _ONE_HEIGHT / len(names))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
-#: Name of a file with printed and exact numbers; questions of its caption are about the exact numbers by default.
+#: Accounting of a picture with printed and exact numbers; questions of its caption are about the exact numbers.
 BOTH = "both"
-#: The two accountings of such a file.
+#: The two accountings of such a picture.
 PAIR = ("printed", "exact")
 #: Values of each variable in their order.
 Grid = Mapping[str, Sequence[Any]]
@@ -21,8 +21,6 @@ class Common(TypedDict):
     paper: str
     id: str
     name: str
-    by: str
-    variant: str
     title: str
     alt: str
     facts: dict[str, str]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -14,7 +13,6 @@ from shuffledp.pipeline.config import Experiment, Method, Paper, Settings
 from shuffledp.pipeline.config.grammar import Drawn, described
 from shuffledp.pipeline.figures.drawing_jobs import (
     BOTH,
-    PAIR,
     ClaimTableJob,
     DrawingJob,
     Fields,
@@ -55,21 +53,6 @@ class Drawing:
         """Return the suffixes of the files: pictures and drawn numbers of a figure, or the forms of a table."""
         return (*figure_formats, "csv") if self.kind == "figure" else TABLE_FORMATS
 
-    @property
-    def by(self) -> str:
-        """Variable whose values have one file each; empty if the drawing is a single file."""
-        return str(self.entry.get("files", ""))
-
-    @property
-    def variant(self) -> str:
-        """Value of this variable in this file, or `BOTH`; empty without a variable."""
-        return str(self.where[self.by]) if self.by else ""
-
-    def title(self) -> str:
-        """Return the title, with the value of the variable `by` if files have one each."""
-        title = str(self.entry["title"])
-        return f"{title} ({self.by}: {self.variant})" if self.by and self.variant != BOTH else title
-
     def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> DrawingJob:
         """Return the plain data that this drawing depends on, except the content of its input files."""
         experiment, methods = self.experiment, list(self.entry["methods"])
@@ -77,10 +60,8 @@ class Drawing:
             "paper": experiment.paper,
             "id": self.id,
             "name": self.name,
-            "by": self.by,
-            "variant": self.variant,
             "kind": self.kind,
-            "title": self.title(),
+            "title": self.entry["title"],
             "alt": self._alt(),
             "entry": _plain(self.entry),
             "where": _plain(self.where),
@@ -109,22 +90,22 @@ class Drawing:
         """Return the grid without the variables that no method and no axis uses; these are not drawn."""
         experiment, entry = self.experiment, self.entry
         used = set().union(*(experiment.variables(experiment.methods[m]) for m in entry["methods"]))
-        axes = {str(entry[axis]) for axis in ("x", "along", "panels", "curves", "files") if axis in entry}
+        axes = {str(entry[axis]) for axis in ("x", "along", "panels", "curves") if axis in entry}
         used |= {*axes, *entry.get("rows", ()), *entry.get("columns", ()), *self.where}
         used |= {name for column in entry.get("entries", ()) for name in column.get("where", {})}
         return {name: values for name, values in experiment.grid.items() if name in used}
 
     def _alt(self) -> str:
-        entry = self.entry
+        entry, title = self.entry, self.entry["title"]
         if self.kind == "table":
-            return f"Table: {self.title()}"
+            return f"Table: {title}"
         across_x, up = entry.get("x_label", entry["x"]), entry.get("y_label", entry["y"])
         across = f", one panel per {entry['panels']}" if "panels" in entry else ""
         if entry.get("kind") == "pareto":
-            return f"{self.title()}: {up} against {across_x}, a point per method"
+            return f"{title}: {up} against {across_x}, a point per method"
         curves = entry.get("curves", "method")
-        pair = "; printed dashed, exact solid, and a strip with their ratio" if self.variant == BOTH else ""
-        return f"{self.title()}: {up} against {across_x}{across}, one curve per {curves}{pair}"
+        pair = "; printed dashed, exact solid, and a strip with their ratio" if "files" in entry else ""
+        return f"{title}: {up} against {across_x}{across}, one curve per {curves}{pair}"
 
     def _looks(self) -> dict[str, dict[str, Any]]:
         several = len(self.entry["methods"]) > 1
@@ -177,8 +158,6 @@ class ClaimTable:
             "paper": self.paper,
             "id": self.name,
             "name": self.name,
-            "by": "",
-            "variant": "",
             "kind": "claims",
             "title": self.title,
             "alt": f"Table: {self.title}",
@@ -240,20 +219,9 @@ def _files(paper: Paper, kind: Literal["figure", "table"], entries: Mapping[str,
     looks = looks_of(paper)
     for name, drawing in entries.items():
         entry, experiment = drawing.plain(), paper.experiments[drawing.experiment]
-        by = entry.get("files")
-        if by is None:
-            yield Drawing(name, name, kind, entry, experiment, entry.get("where", {}), looks)
-            continue
-        for value in _files_of(entry, kind, _values(experiment, by, entry["methods"])):
-            where = {**entry.get("where", {}), by: value}
-            yield Drawing(f"{name}_{slug(value)}", name, kind, entry, experiment, where, looks)
-
-
-def _files_of(entry: Fields, kind: Literal["figure", "table"], values: list[Any]) -> list[Any]:
-    """Return the values with a file each; one figure shows both accountings, and `twins` adds a figure of each."""
-    if kind == "table" or entry["files"] != "accounting" or not set(PAIR) <= set(values):
-        return values
-    return [*values, BOTH] if entry.get("twins") else [BOTH]
+        where = {**entry.get("where", {}), **({"accounting": BOTH} if "files" in entry else {})}
+        id = f"{name}_{BOTH}" if "files" in entry else name
+        yield Drawing(id, name, kind, entry, experiment, where, looks)
 
 
 def looks_of(paper: Paper) -> dict[str, Look]:
@@ -295,22 +263,10 @@ def _dashed_by_accounting(paper: Paper) -> list[Collection[str]]:
     ]
 
 
-def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
-    if by == "accounting":
-        return experiment.accountings(methods)
-    return methods if by == "method" else list(experiment.grid[by])
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {k: _plain(v) for k, v in value.items()}
     return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
-
-
-def slug(value: Any) -> str:
-    """Return a value as a part of a file name, for example ``0p05`` for 0.05 and ``m1`` for -1."""
-    text = str(value).lower().replace(".", "p").replace("-", "m")
-    return re.sub(r"[^a-z0-9_]+", "_", text).strip("_")
 
 
 # -- files -------------------------------------------------------------------------------------------------------

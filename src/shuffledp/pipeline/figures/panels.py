@@ -167,15 +167,13 @@ def draw_means(ax: Axes, strand: Strand, look: Look) -> None:
             )
 
 
-def draw_strip(
-    ax: Axes, strands: Sequence[Strand], looks: Mapping[str, Look], gaps: Numbers, *, printed: bool
-) -> None:
-    """Draw ratios below a panel, up to `CLIP`; ratios of printed numbers below 1 have a red ground."""
+def draw_strip(ax: Axes, strands: Sequence[Strand], looks: Mapping[str, Look], gaps: Numbers) -> None:
+    """Draw ratios of printed to exact numbers below a panel, up to `CLIP`; ratios below 1 have a red ground."""
     ax.axhline(1.0, color=DARK, lw=0.6, zorder=1)
     for strand in strands:
         draw_line(ax, strand, looks[strand.curve], gaps, marked=False)
     ratios = np.concatenate([np.ones(1), *(strand.y for strand in strands)])
-    if printed and ratios.min() < 0.99:
+    if ratios.min() < 0.99:
         ax.axhspan(ax.get_ylim()[0], 1.0, color=RED, alpha=0.07, lw=0, zorder=0)
     beyond = {strand.curve: float(strand.y.max()) for strand in strands if strand.y.max() > CLIP}
     for place, (curve, ratio) in enumerate(sorted(beyond.items(), key=lambda pair: -pair[1])[:3]):

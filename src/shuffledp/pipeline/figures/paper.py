@@ -30,7 +30,7 @@ from shuffledp.pipeline.figures.captions import (
     render,
 )
 from shuffledp.pipeline.figures.curves import draw
-from shuffledp.pipeline.figures.drawing_jobs import ClaimTableJob, DrawingJob, Fields, PaperJob
+from shuffledp.pipeline.figures.drawing_jobs import BOTH, ClaimTableJob, DrawingJob, Fields, PaperJob
 from shuffledp.pipeline.figures.drawn_curves import repeats_behind_bars
 from shuffledp.pipeline.figures.drawn_tables import as_leaderboard, as_table, in_three_forms, stated
 from shuffledp.pipeline.figures.files import table_of_texts
@@ -41,12 +41,12 @@ from shuffledp.pipeline.figures.made import Made
 from shuffledp.pipeline.figures.pareto import pareto
 from shuffledp.pipeline.figures.picture import Picture, chart as chart_of
 from shuffledp.pipeline.figures.selected_rows import (
-    across_files,
     chosen,
     in_unit,
     matching,
     names,
     numbers_of,
+    of_both,
     orders,
     picture,
 )
@@ -160,15 +160,15 @@ def _drawn_or_kept(job: DrawingJob | ClaimTableJob, store: Store | None, reader:
 
 
 def _drawing(job: DrawingJob, inputs: _Read) -> Drawn:
-    cells, all_cells = (chosen(inputs.results.cells, where) for where in (job["where"], across_files(job)))
+    cells = chosen(inputs.results.cells, job["where"])
     facts = _facts(job, cells, inputs)
     chart: Chart | None = None
     without: Sequence[str] = ()
     questions = {
         **_numbers(job, inputs).questions(),
-        "called": names(job, all_cells),
+        "called": names(job, cells),
         "controls": job["entry"].get("controls", []),
-        "trusting": partial(_trusting, all_cells, job["entry"]["methods"]),
+        "trusting": partial(_trusting, cells, job["entry"]["methods"]),
     }
     if job["kind"] == "figure":
         make = KINDS[job["entry"].get("kind", "curves")]
@@ -197,7 +197,7 @@ def _drawing(job: DrawingJob, inputs: _Read) -> Drawn:
         note=_note(job, inputs.results),
         infeasible=(*gaps(cells, names(job, cells), orders(job)), *without),
         chart=chart,
-        protocols=tuple(sorted({name for name in all_cells["protocol"].dropna() if name})),
+        protocols=tuple(sorted({name for name in cells["protocol"].dropna() if name})),
     )
     commits = sorted({str(p["commit"]) for p in inputs.results.provenance.values()})
     return _drawn(entry, files, prose, commits)
@@ -303,11 +303,12 @@ def _drawn(
 def _entry(
     job: DrawingJob | ClaimTableJob, prose: str, facts: Mapping[str, str], **fields: Any
 ) -> ManifestEntry:
+    both = job["kind"] == "figure" and of_both(job)
     return ManifestEntry(
         id=job["id"],
         drawing=job["name"],
-        variant=job["variant"],
-        by=job["by"],
+        variant=BOTH if both else "",
+        by="accounting" if both else "",
         finding=finding(prose),
         kind="figure" if job["kind"] == "figure" else "table",
         title=job["title"],
@@ -397,12 +398,12 @@ def _mark(job: DrawingJob, results: Results) -> str:
 
 
 def _numbers(job: DrawingJob, inputs: _Read) -> Numbers:
-    """Return the numbers for the caption, from all files of the drawing.
+    """Return the numbers for the caption, under all accountings for a picture with printed and exact curves.
 
     For curves along a variable the numbers are x, such as eps by round, as all curves have the y of one training run.
-    For a file with printed and exact numbers, only the exact numbers are returned.
     """
-    entry, common = job["entry"], across_files(job)
+    entry = job["entry"]
+    common = {name: value for name, value in job["where"].items() if value != BOTH}
     if entry.get("kind") == "pareto":
         cells = chosen(inputs.results.cells, common)
         summary = in_unit(inputs.summary[inputs.summary["cell"].isin(cells["cell"])], entry.get("unit"))

@@ -1,4 +1,4 @@
-"""One picture as data: rows of a summary, their looks, and axes that all files of its drawing have."""
+"""One picture as data: rows of a summary, and their looks."""
 
 from __future__ import annotations
 
@@ -32,20 +32,17 @@ class Part:
 class Picture:
     """One picture: rows of a summary and their looks.
 
-    ``drawing`` is the figure's entry in the paper's file. ``selection`` has the rows of the summary for this file, with
-    a column ``curve``, and ``frame`` the rows of all files of the drawing, which have the same axes and the same
-    ``panels``. ``labels`` are the legend texts by name in their order, and ``looks`` the looks by curve. ``grid`` has
+    ``drawing`` is the figure's entry in the paper's file. ``selection`` has the rows of the summary, with a column
+    ``curve``. ``labels`` are the legend texts by name in their order, and ``looks`` the looks by curve. ``grid`` has
     the values of variables in order. ``points`` of the paper have a panel (None: every panel), x and y, and
     ``points_label`` is their legend text. ``mark`` is the note on the data in the picture itself, and ``title`` the
     line above the panels. ``ratios`` is True for strips of printed over exact numbers below the panels.
 
-    A curve is ``name``, or ``name|part`` if ``parts`` distinguish curves of one name. In ``frame`` the column ``curve``
-    also has the value that distinguishes the file.
+    A curve is ``name``, or ``name|part`` if ``parts`` distinguish curves of one name.
     """
 
     drawing: Mapping[str, Any]
     selection: pd.DataFrame
-    frame: pd.DataFrame
     labels: Mapping[str, str]
     looks: Looks
     panels: Sequence[Any] = (None,)
@@ -67,13 +64,9 @@ class Picture:
 
     @cached_property
     def every(self) -> list[Strand]:
-        """Curves of this file, of all kinds of numbers."""
-        return self._strands(self.selection)
-
-    @cached_property
-    def of_all_files(self) -> list[Strand]:
-        """Curves of all files of the drawing, for their common axes."""
-        return self._strands(self.frame)
+        """Curves of all kinds of numbers."""
+        drawing = self.drawing
+        return strands(self.selection, drawing["x"], drawing.get("panels"), drawing.get("along"), self.places)
 
     @cached_property
     def lines(self) -> list[Strand]:
@@ -132,10 +125,6 @@ class Picture:
         return next(
             self.looks[f"{name}|{part}"] for part in reversed(list(self.parts)) if f"{name}|{part}" in curves
         )
-
-    def _strands(self, rows: pd.DataFrame) -> list[Strand]:
-        drawing = self.drawing
-        return strands(rows, drawing["x"], drawing.get("panels"), drawing.get("along"), self.places)
 
     @cached_property
     def together(self) -> list[tuple[str, ...]]:

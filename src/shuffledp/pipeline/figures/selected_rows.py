@@ -56,9 +56,9 @@ def by_cell(cells: pd.DataFrame, summary: pd.DataFrame, quantity: str, unit: str
     return pd.Series(first["mean"].to_numpy(float), index=first["cell"].to_numpy())
 
 
-def across_files(job: DrawingJob) -> dict[str, Any]:
-    """Return the conditions that the rows of all files of a drawing meet."""
-    return {name: value for name, value in job["where"].items() if name != job["by"]}
+def of_both(job: DrawingJob) -> bool:
+    """Return whether a picture has printed and exact curves."""
+    return bool(job["where"].get("accounting") == BOTH)
 
 
 def orders(job: DrawingJob) -> dict[str, list[Any]]:
@@ -78,34 +78,27 @@ def picture(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
     """Return the picture of a figure."""
     entry = job["entry"]
     summary = in_unit(summary, entry.get("unit"))
-    cells_of_all_files = _named(matching(cells, across_files(job)), job)
-    rows_of_all_files = long_form(cells_of_all_files, matching(summary, across_files(job)), entry["y"])
+    cells_here = _named(matching(cells, job["where"]), job)
+    rows = long_form(cells_here, matching(summary, job["where"]), entry["y"])
     if "relative_to" in entry:
-        rows_of_all_files = _relative(
-            rows_of_all_files,
-            entry["relative_to"],
-            [name for name in job["grid"] if name in rows_of_all_files],
-        )
-    rows_of_all_files = _named(rows_of_all_files, job)
-    cells_here = matching(cells_of_all_files, job["where"])
+        rows = _relative(rows, entry["relative_to"], [name for name in job["grid"] if name in rows])
     parts = _parts(job, cells_here)
-    selection = matching(rows_of_all_files, job["where"])
+    selection = _named(rows, job)
     if parts:
         selection = selection.assign(curve=selection["curve"] + "|" + selection["accounting"])
     labels = _labels(job, cells_here, parts)
     return Picture(
         entry,
         selection,
-        rows_of_all_files.assign(curve=rows_of_all_files["curve"] + "|" + _file(rows_of_all_files, job)),
         labels,
         _looks(job, labels, parts),
-        _panels(job, cells_of_all_files),
+        _panels(job, cells_here),
         job["grid"],
         parts,
         _points(job),
         job["points"]["label"] or READ_OFF if job["points"] else READ_OFF,
         mark,
-        job["variant"] == BOTH,
+        of_both(job),
         job["title"],
     )
 
@@ -157,21 +150,16 @@ def _named(frame: pd.DataFrame, job: DrawingJob) -> pd.DataFrame:
     return frame.assign(curve=frame["method"] + value.astype(str))
 
 
-def _file(frame: pd.DataFrame, job: DrawingJob) -> pd.Series:
-    by = [c for c in dict.fromkeys(("accounting", job["by"])) if c in frame]
-    texts = frame[by].astype(str)
-    return texts.agg("/".join, axis=1) if len(frame) else pd.Series(dtype=str)
-
-
 def _parts(job: DrawingJob, cells: pd.DataFrame) -> dict[str, Part]:
-    if job["variant"] != BOTH and not _apart(job):
+    both = of_both(job)
+    if not both and not _apart(job):
         return {}
     present = set(cells.loc[cells["status"] == "ok", "accounting"])
     texts = {"printed": "as printed"}
     return {
         accounting: Part(texts.get(accounting, accounting), _plain(palette.of_accounting(accounting)))
         for accounting in job["accountings"]
-        if accounting in present and (accounting in PAIR or job["variant"] != BOTH)
+        if accounting in present and (accounting in PAIR or not both)
     }
 
 
@@ -237,7 +225,7 @@ def looks_of_values(count: int) -> list[Look]:
 
 
 def _panels(job: DrawingJob, cells: pd.DataFrame) -> list[Any]:
-    """Return the values of the panels in all files of the drawing, in the grid's order."""
+    """Return the values of the panels in the grid's order."""
     by = job["entry"].get("panels")
     if by is None:
         return [None]

@@ -16,7 +16,7 @@ from shuffledp.pipeline.experiments.bundle import (
     SPENT_METRICS,
     TRAINED_METRICS,
 )
-from shuffledp.pipeline.figures.drawing_jobs import Fields
+from shuffledp.pipeline.figures.drawing_jobs import PAIR, Fields
 from shuffledp.pipeline.figures.names import TRUST as TRUSTED
 
 D = TypeVar("D", Figure, Table)
@@ -146,9 +146,14 @@ def _check_axes(entry: Fields, experiment: Experiment, place: str) -> None:
     """Check that axes exist, that ``where`` has existing values, and that no two numbers coincide."""
     methods = entry["methods"]
     values = {**experiment.grid, "accounting": experiment.accountings(methods), "method": methods}
-    axes = [entry[a] for a in ("x", "along", "panels", "curves", "files") if a in entry]
+    axes = [entry[a] for a in ("x", "along", "panels", "curves") if a in entry]
+    axes += ["accounting"] if "files" in entry else []
     axes += [*entry.get("rows", []), *entry.get("columns", [])]
     where = entry.get("where", {})
+    if "files" in entry and not set(PAIR) <= set(values["accounting"]):
+        raise ConfigurationError(
+            f"{place}.files: needs printed and exact numbers, got {values['accounting']}."
+        )
     if "along" in entry:  # x is a number of the cells, and a grid variable runs along the curve
         mistake = f"{place}.along: belongs to an x that is a number of the cells, not to {entry['x']!r}"
         require(entry["x"], [name for name in CELL_NUMBERS if name not in values], mistake, suggest=False)
@@ -164,7 +169,7 @@ def _check_axes(entry: Fields, experiment: Experiment, place: str) -> None:
         used.discard("accounting")  # each method has its own, so that nothing coincides
     for axis in sorted(used - {*axes, *where}):
         if len(values[axis]) > 1:
-            other = "rows or columns" if "rows" in entry else "panels, curves or files"
+            other = "rows or columns" if "rows" in entry else "panels or curves"
             raise ConfigurationError(
                 f"{place}: {axis!r} has {len(values[axis])} values, which would be drawn over each other: "
                 f"pick one under where, or name it as {other}."
