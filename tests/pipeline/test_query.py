@@ -18,6 +18,7 @@ from shuffledp.pipeline.query import (
     MissingResultsError,
     Points,
     Query,
+    at_any,
     compare,
     grade,
     lines,
@@ -74,6 +75,13 @@ def test_missing_and_misspelt_names_are_errors(asked, error, said):
     quantity, method, at = asked
     with pytest.raises(error, match=said):
         QUERY(quantity, method, **at)
+
+
+def test_grids_may_lack_wanted_values():
+    errors = QUERY("error", "ours", k=1)
+    assert at_any(errors, "eps", (0.1, 0.2)).to_numpy().tolist() == [4.0]
+    with pytest.raises(MissingResultsError, match=r"there is no eps = 0\.2"):
+        at_any(errors, "eps", (0.2, 0.3))
 
 
 def test_ratios_have_the_common_points():

@@ -128,6 +128,13 @@ def select(values: Array, /, **at: Any) -> Array:
     return values
 
 
+def at_any(values: Array, name: str, wanted: Iterable[Any]) -> Array:
+    """Return the numbers at the wanted values of a variable that the grid has; raise the error of `select` for none."""
+    points = [*wanted]
+    known = [value for value in points if value in values[name]]
+    return values.sel({name: known}) if known else select(values, **{name: points[0]})
+
+
 def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from dataclasses import replace
 
@@ -9,9 +10,10 @@ import numpy as np
 import pytest
 
 from shuffledp.pipeline.claims.case import Case
+from shuffledp.pipeline.claims.claim_jobs import PAPERS
 from shuffledp.pipeline.claims.errata_data import findings
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.general_rules import erratum, never_above
+from shuffledp.pipeline.claims.general_rules import erratum, in_order, never_above, without
 from shuffledp.pipeline.query import Array
 
 
@@ -71,3 +73,26 @@ def test_never_above_other_errors(upper, outcome, said):
     found = never_above([ours], [theirs])
     assert found.verdict == outcome
     assert said in found.why
+
+
+def test_order_of_pairs_is_counted_by_pair():
+    one, two = (Array(np.array(values, float), dims=["eps"]) for values in ([1, 1], [2, 0.5]))
+    found = in_order({("ours", "theirs"): [one, two], ("ours", "itself"): [one, one]})
+    assert (found.verdict, found.measured) == ("in part", "above at 1 of 4 points")
+    assert found.why == (
+        "ours below theirs at 1, above at 1, tied at 0; ours below itself at 0, above at 0, tied at 2"
+    )
+
+
+def test_fewer_points_are_said():
+    errors = Array([1.0, 2.0], {"eps": [0.1, 0.5]}, ["eps"])
+    assert without(errors, "eps", (0.1, 0.5)) == ""
+    assert without(errors, "eps", (0.05, 0.1, 0.2)) == "; without eps 0.05, 0.2, which this run lacks"
+
+
+@pytest.mark.parametrize("path", sorted(PAPERS.glob("*/*_claims.py")), ids=lambda path: path.stem)
+def test_claims_hide_no_missing_results(path):
+    """A claim with missing results is untestable: no function goes on without them."""
+    caught = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ExceptHandler)]
+    assert not [node for node in caught if node.type is None or "Infeasible" not in ast.unparse(node.type)]
+    assert "suppress" not in path.read_text()

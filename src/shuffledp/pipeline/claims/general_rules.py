@@ -44,6 +44,12 @@ def counts(points: Points) -> str:
     )
 
 
+def without(values: Array, name: str, wanted: Iterable[float]) -> str:
+    """Return words on the wanted values of a variable that the grid lacks, empty if it has all of them."""
+    missing = [f"{value:g}" for value in wanted if value not in values[name]]
+    return f"; without {name} {', '.join(missing)}, which this run lacks" if missing else ""
+
+
 def never_above(lower: Iterable[Array], upper: Iterable[Array]) -> Verdict:
     """Judge whether errors never exceed other errors; both have an entry for each experiment."""
     both = [*zip(lower, upper, strict=True)]

@@ -74,6 +74,15 @@ def test_infeasible_rivals_are_no_rivals():
     assert "has 0.500 times" in found["why"]
 
 
+@pytest.mark.parametrize("key", ["DU-02", "DU-04"])
+def test_missing_large_domain_is_said(key):
+    errors = {"pure_dump": 1.0, "mix_dump": 1.0, "grr_blanket": 2.0}
+    found = {**dict.fromkeys(DATA, ({"eps": EPS}, errors)), "domains": ({"k": [50], "eps": EPS}, errors)}
+    row = judged(found, key)["printed", "-"]
+    assert row["verdict"] == "holds"
+    assert row["why"].endswith("; without the 5000 values of the paper, which this run lacks")
+
+
 def test_smaller_pair_share_costs_messages(tmp_path, monkeypatch):
     plant(monkeypatch, lambda m, p: 1.0)
     at = {"accounting": "printed", "experiment": "ratings"}

@@ -8,6 +8,7 @@ differs.
 from __future__ import annotations
 
 import math
+from itertools import chain
 
 import numpy as np
 from scipy.special import erfcx
@@ -15,7 +16,7 @@ from scipy.special import erfcx
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.random_population.report_errors import inverse_moments, report_variance
 from shuffledp.pipeline.claims.case import POINTS, SLOPE, Case, Verdict
-from shuffledp.pipeline.claims.general_rules import never_above
+from shuffledp.pipeline.claims.general_rules import never_above, without
 from shuffledp.pipeline.formatters import finite, percent, percents, span, times
 from shuffledp.pipeline.papers.random_population.settings import ADULT_FEMALE, DELTA, dummies_error
 from shuffledp.pipeline.query import (
@@ -24,6 +25,7 @@ from shuffledp.pipeline.query import (
     MissingResultsError,
     Names,
     Points,
+    at_any,
     compare,
     grade,
     least,
@@ -31,7 +33,7 @@ from shuffledp.pipeline.query import (
     monotone,
     near,
     share,
-    slope,
+    slopes,
 )
 from shuffledp.populations.base import Law
 from shuffledp.populations.laws import Binomial, Poisson
@@ -288,20 +290,18 @@ def slots_filled(case: Case) -> Verdict:
 def in_proportion(case: Case) -> Verdict:
     """Judge the slope of log error against log mean population, for several methods and budgets."""
     stated, at = -1, (0.001, 0.1, 0.5)
-    slopes: dict[str, list[float]] = {}
-    for method in ("local", "amplified", "multi_union", "multi_expected"):
-        values = errors(case, "poisson_even", method)
-        for eps in at:
-            if eps in values["eps"]:
-                slopes.setdefault(method, []).append(slope(values["panel"], values.sel(eps=eps)))
-    if not slopes:
-        raise MissingResultsError("needs the papers' grid: none of the budgets is in the run")
-    outcomes = [near(exponent, stated, SLOPE) for some in slopes.values() for exponent in some]
+    curves = {
+        method: at_any(errors(case, "poisson_even", method), "eps", at)
+        for method in ("local", "amplified", "multi_union", "multi_expected")
+    }
+    exponents = {method: slopes(values, "panel") for method, values in curves.items()}
+    outcomes = [near(exponent, stated, SLOPE) for exponent in chain(*exponents.values())]
     right = share(outcome == "holds" for outcome in outcomes)
     return Verdict(
-        ", ".join(f"{method} {span(some)}" for method, some in slopes.items()),
+        ", ".join(f"{method} {span(some)}" for method, some in exponents.items()),
         grade(strict=right.every, weak=right.pro > 0 or "in part" in outcomes),
-        f"slopes at eps_c {', '.join(f'{eps:g}' for eps in at)}; {right.of('slopes')} agree with {stated:g}",
+        f"slopes at eps_c {', '.join(f'{eps:g}' for eps in at)}; {right.of('slopes')} agree with {stated:g}"
+        f"{without(curves['local'], 'eps', at)}",
     )
 
 

@@ -12,6 +12,7 @@ from shuffledp.accounting.random_population.population_bounds import population_
 from shuffledp.accounting.random_population.secure_sum import security_bits, share_count
 from shuffledp.numerics.roots import root_below
 from shuffledp.pipeline.claims.case import POINTS, Case, Verdict
+from shuffledp.pipeline.claims.general_rules import without
 from shuffledp.pipeline.formatters import finite, percent, percents, span, times
 from shuffledp.pipeline.papers.random_population.error_claims import all_errors, ratio, reductions
 from shuffledp.pipeline.papers.random_population.lower_bounds import OPEN, table_two
@@ -19,7 +20,7 @@ from shuffledp.pipeline.papers.random_population.settings import DELTA, EPS, POP
 from shuffledp.pipeline.query import (
     TIE,
     Array,
-    MissingResultsError,
+    at_any,
     compare,
     grade,
     near,
@@ -55,15 +56,13 @@ def _ratios(case: Case) -> list[Array]:
 def expected_against_union(case: Case) -> Verdict:
     """Judge the reduction by MULTI-EXPECTED against MULTI-UNION within a range of budgets."""
     paper_fraction, at = 0.4, (0.05, 0.1, 0.2, 0.3)
-    inside = [values.sel(eps=[eps for eps in at if eps in values["eps"]]) for values in _ratios(case)]
-    if not any(values.size for values in inside):
-        raise MissingResultsError("needs the papers' grid: none of the budgets is in the run")
+    inside = [at_any(values, "eps", at) for values in _ratios(case)]
     return Verdict(
         f"{times(inside)} the error",
         near(1 - float(finite(inside).mean()), paper_fraction, POINTS),
         (
             f"MULTI-EXPECTED over MULTI-UNION at eps_c {', '.join(f'{e:g}' for e in at)}, where "
-            f"{1 - paper_fraction:g} is stated"
+            f"{1 - paper_fraction:g} is stated{without(inside[0], 'eps', at)}"
         ),
     )
 

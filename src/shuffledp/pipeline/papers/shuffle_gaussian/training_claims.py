@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from shuffledp.pipeline.claims.case import Case, Verdict
-from shuffledp.pipeline.claims.general_rules import in_order
+from shuffledp.pipeline.claims.general_rules import in_order, without
 from shuffledp.pipeline.formatters import number, percent, span, times
 from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import CHECKIN_SIGMA, FIGURE_ROUNDS
 from shuffledp.pipeline.query import (
@@ -17,6 +17,7 @@ from shuffledp.pipeline.query import (
     Array,
     MissingResultsError,
     Outcome,
+    at_any,
     compare,
     grade,
     least,
@@ -42,6 +43,8 @@ TERMS = {
         "equal sensitivity (2, then 1) and all orders",
     ),
 }
+#: Rivals of the method in Figure 1b, rebuilt from the paper's description.
+REBUILT = ("generic", "baseline")
 #: Growth of a budget over the rounds below which the budget hardly grows.
 GROWTH = 0.01
 
@@ -168,19 +171,15 @@ def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
         raise MissingResultsError(
             "the rivals are bounds with a single accounting, so no comparison with the same accounting exists"
         )
-    rivals = {name: budgets(case, "checkin", name) for name in ("generic", "baseline")}
-    ours = budgets(case, "checkin", "gauss")
-    available = [number for number in rounds if number in ours["round"]]
-    if not available:
-        raise MissingResultsError(f"needs the papers' grid: none of the rounds {', '.join(map(str, rounds))}")
-    points = compare(*(values.sel(round=available) for values in (ours, least(rivals.values()))))
-    last = available[-1]
+    ours, *rivals = (at_any(budgets(case, "checkin", name), "round", rounds) for name in ("gauss", *REBUILT))
+    points, compared = compare(ours, least(rivals)), ours["round"].to_numpy().tolist()
+    last = compared[-1]
     verdict = Verdict(
-        f"eps {number(at_round(ours, last), 4)} at round {last}; "
-        + ", ".join(f"{name} {number(at_round(rival, last), 4)}" for name, rival in rivals.items()),
+        f"eps {number(ours[-1], 4)} at round {last}; "
+        + ", ".join(f"{name} {number(rival[-1], 4)}" for name, rival in zip(REBUILT, rivals, strict=True)),
         points,
-        f"lowest at {points.of('rounds')} ({', '.join(map(str, available))}); the rivals are rebuilt from the paper's "
-        "description",
+        f"lowest at {points.of('rounds')} ({', '.join(map(str, compared))}); the rivals are rebuilt from the paper's "
+        f"description{without(ours, 'round', rounds)}",
     )
     return _assumed(verdict, "holds")
 
