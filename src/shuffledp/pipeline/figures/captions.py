@@ -4,11 +4,12 @@ A template is reStructuredText with Jinja expressions. Some names in the express
 to all rows of the file), `facts` (statements of the configuration and the results) and `scale` ("paper" or
 "shortened"). Others are about methods: `called` (names by id), `controls` (methods drawn for comparison only),
 `trusting` (methods by the party that users trust) and `how_drawn` (of curves). All other names are functions: of
-`Numbers.questions` or, in tables of claims, of `ClaimRows.questions`. A function returns a `Values`, one number per
-point, or `Points`, the number of points at which a condition holds. The filters `span`, `times`, `rounded_down`,
-`rounded_up`, `percent`, `number` and `integer` format the numbers of a `Values`, `changes` describes a ratio, and
-`without_commas` prepares a name for a list. A call without a result raises a `CaptionError` that names the template and
-the call.
+`Numbers.questions` or, in tables of claims, of `ClaimRows.questions`. Most functions return numbers by point, an
+`xarray.DataArray`, which expressions combine at common points. The filters `at`, `where_least`, `where_greatest`,
+`crossing` and `slope` ask about these numbers, and `below`, `above` and `near` count points (`Points`). The filters
+`span`, `times`, `rounded_down`, `rounded_up`, `percent`, `number` and `integer` make texts of numbers, `changes`
+describes a ratio, and `without_commas` prepares a name for a list. Numbers without such a filter, and expressions
+without a number, raise a `CaptionError` that names the template and the line.
 
 A figure with one file per value of a variable uses the numbers of this file. A call may name another value of the
 variable: ``value('grr', accounting='printed')`` in the file of exact accounting. A picture with both accountings
@@ -19,7 +20,6 @@ The first paragraph of a caption is its *finding*: one short sentence that state
 
 from __future__ import annotations
 
-import operator
 import re
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -56,6 +56,8 @@ PLAIN_FACTS = (
 #: Sentences in every caption of a picture with both accountings.
 DRAWN_TWICE = "Dashed lines are printed, solid lines are exact. The strip has the ratio of printed to exact."
 _NUMBER = "number"
+#: Variable of the numbers of a table of claims.
+_ROW = "row"
 _COLUMNS = ("accounting",)  # besides the variables of the grid, what tells the numbers of one method apart
 
 
@@ -69,183 +71,52 @@ class CaptionError(ValueError):
 # -- answers -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Values:
-    """Numbers by point, at least one.
+def _count(flags: Array, values: Array) -> Points:
+    finite(values)  # raises if there is no number
+    return replace(share(flags, values), noun="entries" if _ROW in values.dims else "points")
 
-    ``asked`` is the call, for messages. Two `Values` combine with ``/``, ``-``, ``+`` and ``*`` at their common points.
-    A `Values` without a variable of the other has the same number for all values of this variable.
+
+def below(values: Array, bound: float) -> Points:
+    """Count the points at which the number is below a bound by more than rounding."""
+    return _count(values < bound - abs(bound) * SAME, values)
+
+
+def above(values: Array, bound: float) -> Points:
+    """Count the points at which the number exceeds a bound by more than rounding."""
+    return _count(values > bound + abs(bound) * SAME, values)
+
+
+def near(values: Array, number: float, within: float) -> Points:
+    """Count the points at which the number differs from another number by at most ``within``."""
+    return _count(abs(values - number) <= within, values)
+
+
+def where_least(values: Array, variable: str) -> Any:
+    """Return the value of a variable at the first smallest number."""
+    return values[values.argmin(...)][variable].item()
+
+
+def where_greatest(values: Array, variable: str) -> Any:
+    """Return the value of a variable at the first largest number."""
+    return where_least(-values, variable)
+
+
+def crossing(values: Array, variable: str, bound: float) -> tuple[Any, Any] | None:
+    """Return the neighboring values of the only variable between which the numbers first reach a bound, or None.
+
+    The first of the two is None if the first number is at or above the bound.
     """
-
-    array: Array
-    asked: str
-    thing: str = "points"
-
-    def __post_init__(self) -> None:
-        if not self.array.notnull().any():
-            raise CaptionError(f"{self.asked}: the drawing has no such numbers.")
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.asarray(finite(self.array), dtype)
-
-    @property
-    def variables(self) -> list[str]:
-        """Variables that the numbers depend on."""
-        return [str(name) for name in self.array.dims]
-
-    @property
-    def least(self) -> float:
-        """Smallest number."""
-        return float(self.array.min())
-
-    @property
-    def greatest(self) -> float:
-        """Largest number."""
-        return float(self.array.max())
-
-    @property
-    def magnitude(self) -> float:
-        """Largest absolute value."""
-        return float(abs(self.array).max())
-
-    @property
-    def mean(self) -> float:
-        """Mean over the points."""
-        return float(self.array.mean())
-
-    @property
-    def median(self) -> float:
-        """Median over the points."""
-        return float(self.array.median())
-
-    @property
-    def only(self) -> float:
-        """Number of the single point."""
-        if self.count != 1:
-            raise CaptionError(
-                f"{self.asked}: {self.count} numbers, by {', '.join(self.variables)}; this place needs a single number."
-            )
-        return self.least
-
-    @property
-    def count(self) -> int:
-        """Number of points."""
-        return int(self.array.count())
-
-    def at(self, **point: Any) -> Values:
-        """Return the numbers at given values of variables."""
-        for variable in point:
-            self._check(variable)
-        return replace(self, array=select(self.array, **point), asked=f"{self.asked}.at({_arguments(point)})")
-
-    def where_least(self, variable: str) -> Any:
-        """Return the value of a variable at the first smallest number."""
-        return self._value_at(variable, self.array.argmin(...))
-
-    def where_greatest(self, variable: str) -> Any:
-        """Return the value of a variable at the first largest number."""
-        return self._value_at(variable, self.array.argmax(...))
-
-    def below(self, bound: float) -> Points:
-        """Count the points at which the number is below a bound by more than rounding."""
-        return self._points(self.array < bound - abs(bound) * SAME)
-
-    def above(self, bound: float) -> Points:
-        """Count the points at which the number exceeds a bound by more than rounding."""
-        return self._points(self.array > bound + abs(bound) * SAME)
-
-    def near(self, number: float, within: float) -> Points:
-        """Count the points at which the number differs from another number by at most ``within``."""
-        return self._points(abs(self.array - number) <= within)
-
-    def crossing(self, variable: str, bound: float) -> tuple[Any, Any] | None:
-        """Return the neighboring values of the only variable between which the numbers first reach a bound, or None.
-
-        The first of the two is None if the first number is at or above the bound.
-        """
-        if self.variables != [variable]:
-            raise CaptionError(f"{self.asked}: runs along {', '.join(self.variables)}, not {variable} alone.")
-        line = self.array.dropna(variable)
-        reached = (line >= bound - abs(bound) * SAME).to_numpy().tolist()
-        if True not in reached:
-            return None
-        first, values = reached.index(True), line[variable].to_numpy().tolist()
-        return (values[first - 1] if first else None), values[first]
-
-    def slope(self, variable: str) -> Values:
-        """Return growth exponents along a variable, one for each pair of neighboring values."""
-        self._check(variable)
-        exponents = [
-            np.diff(np.log(line.to_numpy())) / np.diff(np.log(line[variable].to_numpy()))
-            for _, line in lines(self.array, variable)
-        ]
-        steps = Array(np.concatenate(exponents), dims=["step"])
-        return replace(self, array=steps, asked=f"{self.asked}.slope({variable!r})")
-
-    def __truediv__(self, other: Values | float) -> Values:
-        return self._combined(other, operator.truediv, "/")
-
-    def __sub__(self, other: Values | float) -> Values:
-        return self._combined(other, operator.sub, "-")
-
-    def __add__(self, other: Values | float) -> Values:
-        return self._combined(other, operator.add, "+")
-
-    def __mul__(self, other: Values | float) -> Values:
-        return self._combined(other, operator.mul, "*")
-
-    def __rsub__(self, other: float) -> Values:
-        return self._combined(other, lambda first, second: second - first, "subtracted from")
-
-    def __rtruediv__(self, other: float) -> Values:
-        return self._combined(other, lambda first, second: second / first, "dividing")
-
-    def __pow__(self, exponent: float) -> Values:
-        return self._combined(exponent, operator.pow, "**")
-
-    def __str__(self) -> str:
-        raise CaptionError(
-            f"{self.asked}: needs a filter that formats the values: span, percent, number or integer."
-        )
-
-    def less_than(self, other: Values) -> Points:
-        """Count the common points at which this number is smaller than the other number, by more than rounding."""
-        slack = abs(other.array) * SAME
-        return self._points(self.array < other.array - slack, self.array * other.array)
-
-    def _points(self, flags: Array, *arrays: Array) -> Points:
-        return replace(share(flags, *(arrays or (self.array,))), noun=self.thing)
-
-    def _combined(self, other: Values | float, by: Callable[[Any, Any], Any], sign: str) -> Values:
-        array, name = (
-            (other.array, other.asked) if isinstance(other, Values) else (Array(other), f"{other:g}")
-        )
-        common = self.array.notnull() & array.notnull()
-        if not common.any():
-            raise CaptionError(f"{self.asked} and {name}: no point is in both.")
-        combined = by(self.array, array)
-        question = f"{self.asked} {sign} {name}"
-        if (common & ~np.isfinite(combined)).any():
-            raise CaptionError(f"{question}: not finite at every point.")
-        return replace(self, array=combined, asked=question)
-
-    def _check(self, variable: str) -> None:
-        if variable not in self.variables:
-            choices = ", ".join(self.variables) or "none"
-            raise CaptionError(f"{self.asked}: no variable {variable!r}. Known: {choices}.")
-
-    def _value_at(self, variable: str, place: Any) -> Any:
-        if variable not in self.array.coords:
-            self._check(variable)
-        return (
-            self.array[variable]
-            .isel({variable: place[variable]} if variable in self.array.dims else {})
-            .item()
-        )
+    ((_, line),) = lines(values, variable)
+    reached = (line >= bound - abs(bound) * SAME).to_numpy().tolist()
+    if True not in reached:
+        return None
+    first, places = reached.index(True), line[variable].to_numpy().tolist()
+    return (places[first - 1] if first else None), places[first]
 
 
-def _arguments(names: Fields) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in names.items())
+def slope(values: Array, variable: str) -> list[Any]:
+    """Return growth exponents along a variable, one for each pair of neighboring values."""
+    return [np.diff(np.log(line)) / np.diff(np.log(line[variable])) for _, line in lines(values, variable)]
 
 
 # -- questions -----------------------------------------------------------------------------------------------------
@@ -323,40 +194,32 @@ class Numbers:
             return False
         return True
 
-    def value(self, method: str, **at: Any) -> Values:
+    def value(self, method: str, **at: Any) -> Array:
         """Return the numbers of a method, at all points or at the given values of variables."""
-        question = f"value({', '.join(filter(None, [repr(method), _arguments(at)]))})"
-        try:
-            array = self._query(_NUMBER, method, **at)
-        except MissingResultsError as missing:
-            raise CaptionError(f"{question}: the drawing has no such numbers: {missing}.") from None
         fixed = {name: value for name, value in {**self._query.at, **at}.items() if name in self._variables}
-        return Values(_without_accounting(array).assign_coords(fixed), question)
+        return _without_accounting(self._query(_NUMBER, method, **at)).assign_coords(fixed)
 
-    def ratio(self, method: str, other: str, **at: Any) -> Values:
+    def ratio(self, method: str, other: str, **at: Any) -> Array:
         """Return the ratios of a method's numbers to another method's numbers, at their common points."""
         return self.value(method, **at) / self.value(other, **at)
 
-    def printed_over(self, method: str, **at: Any) -> Values:
+    def printed_over(self, method: str, **at: Any) -> Array:
         """Return the ratios of a method's printed numbers to its other numbers, such as the exact numbers."""
         return self.value(method, **{**at, "accounting": "printed"}) / self.value(method, **at)
 
     def share_better(self, method: str, other: str, **at: Any) -> Points:
         """Count common points at which a method's number is smaller than the other method's, by more than rounding."""
-        return self.value(method, **at).less_than(self.value(other, **at))
+        ours, theirs = self.value(method, **at), self.value(other, **at)
+        return _count(ours < theirs - abs(theirs) * SAME, ours * theirs)
 
-    def lead(self, method: str, but: Sequence[str] = (), **at: Any) -> Values:
+    def lead(self, method: str, but: Sequence[str] = (), **at: Any) -> Array:
         """Return the ratios of the smallest number of the other methods, except `but`, to a method's number."""
         rivals = [rival for rival in self.methods if rival not in (method, *but)]
         return self.lowest(rivals, **at) / self.value(method, **at)
 
-    def lowest(self, among: Collection[str], **at: Any) -> Values:
+    def lowest(self, among: Collection[str], **at: Any) -> Array:
         """Return the smallest number of some methods at every point that one of them has."""
-        try:
-            least = self._query.least(_NUMBER, among, **at)
-        except MissingResultsError as missing:
-            raise CaptionError(f"lowest({', '.join(among)}): {missing}.") from None
-        return Values(_without_accounting(least), f"lowest({', '.join(among)})")
+        return _without_accounting(self._query.least(_NUMBER, among, **at))
 
     def leaders(self, among: Collection[str], **at: Any) -> dict[str, Points]:
         """Return the shares of points at which each method has the smallest number, most points first.
@@ -368,15 +231,15 @@ class Numbers:
         except MissingResultsError:
             return {}
 
-    def growth(self, method: str, variable: str) -> Values | None:
+    def growth(self, method: str, variable: str) -> Array | None:
         """Return the ratios of a method's numbers at the largest and the smallest value of a variable, or None."""
-        if not self.drawn(method) or variable not in self.value(method).variables:
+        if not self.drawn(method) or variable not in self.value(method).dims:
             return None
         ends = (self.greatest(variable), self.least(variable))
         if not all(self.drawn(method, **{variable: end}) for end in ends):
             return None
         last, first = (self.value(method, **{variable: end}) for end in ends)
-        return last / first if (last.array.notnull() & first.array.notnull()).any() else None
+        return last / first if (last / first).notnull().any() else None
 
     def least(self, variable: str) -> Any:
         """Return the smallest value of a variable in this file."""
@@ -413,11 +276,10 @@ class ClaimRows:
         """Return the functions of a template, by name."""
         return {name: getattr(self, name) for name in ("column", "rows_with", "entries")}
 
-    def column(self, name: str, **where: Any) -> Values:
+    def column(self, name: str, **where: Any) -> Array:
         """Return the numbers of a column in the rows with the given entries; rows without a number are gaps."""
-        question = f"column({', '.join(filter(None, [repr(name), _arguments(where)]))})"
         numbers = pd.to_numeric(self._at(where)[self._known(name)], errors="coerce").astype(float)
-        return Values(Array(numbers, {"row": numbers.index}, ["row"]), question, "entries")
+        return Array(numbers, {_ROW: numbers.index}, [_ROW])
 
     def rows_with(self, **where: Any) -> Points:
         """Count the rows with the given entries among all rows."""
@@ -465,7 +327,14 @@ def render(path: Path, names: Fields) -> str:
         prose = _compiled(text).render(**names).strip() + "\n"
     except jinja2.TemplateSyntaxError as error:
         raise CaptionError(f"{path}:{error.lineno}: {error.message}") from error
-    except (jinja2.UndefinedError, MissingResultsError, TypeError, ValueError, ArithmeticError) as error:
+    except (
+        jinja2.UndefinedError,
+        MissingResultsError,
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+    ) as error:
         raise CaptionError(f"{path}:{_line(error)}: {error}") from error
     try:
         finding(prose)
@@ -486,16 +355,43 @@ def as_it_stands(text: str) -> str:
     return re.sub(r"([\\*`|_:<>-])", r"\\\1", " ".join(text.split()))
 
 
+def _formatted(formatter: Callable[..., str]) -> Callable[..., str]:
+    """Return a filter that refuses infinite numbers, such as a ratio to zero."""
+
+    def filtered(values: Any, *digits: int) -> str:
+        if np.isinf(finite(values)).any():
+            raise CaptionError("A number is not finite.")
+        return formatter(values, *digits)
+
+    return filtered
+
+
 def _percent(shares: Any, digits: int = 2) -> str:
     return formatters.percent(shares, digits)
 
 
+def _words(value: Any) -> Any:
+    if isinstance(value, Array):
+        raise CaptionError(
+            "Numbers need a filter that makes a text of them: span, percent, number or integer."
+        )
+    return value
+
+
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    names = ("number", "integer", "span", "rounded_down", "rounded_up", "times", "without_commas")
-    environment.filters |= {name: getattr(formatters, name) for name in names}
-    environment.filters["percent"] = _percent
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_words
+    )
+    names = ("number", "integer", "span", "rounded_down", "rounded_up", "times")
+    environment.filters |= {name: _formatted(getattr(formatters, name)) for name in names}
+    asking = (below, above, near, where_least, where_greatest, crossing, slope)
+    environment.filters |= {function.__name__: function for function in asking}
+    environment.filters |= {
+        "percent": _formatted(_percent),
+        "at": select,
+        "without_commas": formatters.without_commas,
+    }
     environment.globals |= {"paper_number": paper_number, "changes": formatters.changes}
     return environment
 
