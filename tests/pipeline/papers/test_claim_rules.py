@@ -75,7 +75,7 @@ def test_never_above_other_errors(upper, outcome, said):
     assert said in found.why
 
 
-def test_order_of_pairs_is_counted_by_pair():
+def test_order_is_counted_by_pair():
     one, two = (Array(np.array(values, float), dims=["eps"]) for values in ([1, 1], [2, 0.5]))
     found = in_order({("ours", "theirs"): [one, two], ("ours", "itself"): [one, one]})
     assert (found.verdict, found.measured) == ("in part", "above at 1 of 4 points")
