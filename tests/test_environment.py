@@ -101,10 +101,10 @@ def test_pipeline_imports_are_exactly_declared():
         "hypothesis",
         "pytest",
     }  # make test-changed, make -C tools bad-arguments, property-tests
-    tests = (path.stem.replace("_", "-") for path in (ROOT / "tests").rglob("*.py"))
+    modules = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "tools").glob("*.py")]
     # Modules and folders of the tests that targets run (make -C tools faults, make golden), and of the tools.
     ours = {
-        *tests,
+        *(path.stem.replace("_", "-") for path in modules),
         "properties",
         "golden",
         *(path.name for path in (ROOT / "tools").iterdir() if path.is_dir()),

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline_project import SNAKEMAKE, copy_of_project
+from pipeline_project import SNAKEMAKE, copy_of_project  # of the tests, whose folder `tools/faults.py` adds
 from shuffledp.storage import is_temporary, sha256_of
 from waiting import wait_until
 
