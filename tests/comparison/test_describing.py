@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import jsonschema
 import pytest
 import yaml
@@ -9,98 +12,13 @@ import yaml
 from command_line import invoked
 from shuffledp.comparison.registry_record import OPEN, as_yaml
 
-TEXT = {"type": "string"}
+#: Requirements of the registry's schema by its commit, the later one for a deployed system: fields, choices, required.
+SCHEMAS = json.loads((Path(__file__).parent / "registry_schemas.json").read_text(encoding="utf-8"))
 
 
-def one_of(*choices: object) -> dict:
-    return {"enum": list(choices)}
-
-
-def fields(required: str, **properties: dict) -> dict:
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": required.split(),
-        "properties": properties,
-    }
-
-
-def texts(names: str) -> dict:
-    return dict.fromkeys(names.split(), TEXT)
-
-
-#: Requirements of the registry's schema at its commit 057e5d81cf60: fields, choices, required fields.
-CURATOR = fields(
-    "data_curator_name data_curator_type",
-    data_curator_name=TEXT,
-    data_curator_type=one_of("Government", "Industry", "Nonprofit"),
-)
-BASIC = fields(
-    "name data_curators description intended_use data_product_type data_product_region publication_date",
-    **texts("name description intended_use data_product_region"),
-    data_curators={"type": "array", "items": CURATOR, "minItems": 1},
-    data_product_type=one_of(
-        *("Summary statistics", "Machine learning model", "Dataset", "Synthetic data", "Interactive API"),
-        "SQL queries",
-    ),
-    data_product_sector=one_of("Technology", "Healthcare", "Education", "Government", "Energy", "Finance"),
-    publication_date={"type": "string", "format": "date"},
-)
-VARIANT = fields(
-    "",
-    variant_name=one_of("Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom"),
-    **texts("data_domain unprotected_quantities"),
-)
-LOSS = fields(
-    "",
-    **texts("privacy_unit privacy_unit_details"),
-    number_of_privacy_units={"type": "integer"},
-    privacy_parameters=fields(
-        "", epsilon={"type": "number"}, delta={"type": ["number", "string"]}, rho={"type": "number"}
-    ),
-    privacy_parameters_details={},
-)
-MODEL = fields(
-    "",
-    model_name=one_of("Local", "Central", "Shuffle", "Federated", "Varies"),
-    actors={},
-    release_type=one_of("One release", "Many releases"),
-    data_source_type=one_of("Static", "Dynamic"),
-    access_type=one_of("Interactive", "Non-interactive"),
-    **texts(
-        "model_name_details trust_assumptions release_type_details data_source_type_details access_type_details"
-    ),
-)
-IMPLEMENTATION = fields(
-    "",
-    **texts("preprocessing_and_hyperparameter_tuning mechanisms composition post_processing justification"),
-    utility={},
-    additional_information={},
-)
-ADMINISTRATIVE = fields(
-    "status registry_authors tier",
-    evidence_sources={},
-    notes={},
-    status=one_of(
-        *("Converted", "Draft", "Pending", "Changes Required", "Approved"),
-        *("Approved (Update Requested)", "Approved (Pending)"),
-    ),
-    registry_authors={"type": "array", "items": TEXT, "minItems": 1},
-    tier=one_of(1, 2, 3),
-)
-SCHEMA = fields(
-    "url_slug deployment",
-    url_slug=TEXT,
-    deployment=fields(
-        "basic administrative",
-        basic=BASIC,
-        dp_variant=VARIANT,
-        privacy_loss=LOSS,
-        deployment_model=MODEL,
-        implementation=IMPLEMENTATION,
-        administrative=ADMINISTRATIVE,
-    ),
-)
+def validate(record: object, commit: str) -> None:
+    checked = jsonschema.FormatChecker()
+    jsonschema.validate(record, SCHEMAS[commit], format_checker=checked, cls=jsonschema.Draft202012Validator)
 
 
 def call(*words: str):
@@ -121,9 +39,7 @@ def test_record_follows_the_registry_schema(protocol, setting, model, delta):
     done = call(protocol, *setting.split(), "--registry")
     assert done.exit_code == 0, done.output
     record = yaml.safe_load(done.output)
-    jsonschema.validate(
-        record, SCHEMA, format_checker=jsonschema.FormatChecker(), cls=jsonschema.Draft202012Validator
-    )
+    validate(record, "057e5d81cf60")
     deployment = record["deployment"]
     assert deployment["deployment_model"]["model_name"] == model
     parameters = deployment["privacy_loss"]["privacy_parameters"]
@@ -133,44 +49,11 @@ def test_record_follows_the_registry_schema(protocol, setting, model, delta):
     assert f'name: ""  # {OPEN}' in done.output
 
 
-def without(schema: dict, names: str) -> dict:
-    """Return a schema that has no field of these names."""
-    return schema | {
-        "properties": {key: one for key, one in schema["properties"].items() if key not in names.split()}
-    }
-
-
-#: Requirements at the commit 3e9c812, for a deployed system.
-LATER = fields(
-    "url_slug status tier deployment",
-    url_slug=TEXT,
-    status=one_of("Draft"),
-    tier=one_of(1, 2, 3),
-    deployment=fields(
-        "basic",
-        basic=BASIC,
-        dp_variant=VARIANT,
-        privacy_loss=without(LOSS, "number_of_privacy_units"),
-        deployment_model=without(MODEL, "trust_assumptions"),
-        accounting=fields("", **texts("post_processing composition")),
-        implementation=without(IMPLEMENTATION, "composition post_processing utility additional_information"),
-        administrative=fields(
-            "registry_authors",
-            registry_authors={"type": "array", "items": TEXT, "minItems": 1},
-            sources={},
-            notes=TEXT,
-        ),
-    ),
-)
-
-
 def test_deployed_system_has_a_record():
     done = call("Cobalt, 1m report", "--registry")
     assert done.exit_code == 0, done.output
     content = yaml.safe_load(done.output)
-    jsonschema.validate(
-        content, LATER, format_checker=jsonschema.FormatChecker(), cls=jsonschema.Draft202012Validator
-    )
+    validate(content, "3e9c812")
     deployment = content["deployment"]
     assert (content["status"], content["tier"]) == ("Draft", 3)
     assert deployment["basic"]["name"] == "Cobalt: returned topics (AdServices)"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
 import made_up_results
 import pytest
 
+from scripts_by_file import script
 from shuffledp.pipeline.claims import stated_claims
 from shuffledp.pipeline.claims.case import Case, Verdict
 from shuffledp.pipeline.claims.claim_jobs import paper_job, papers, results_read
@@ -17,9 +17,6 @@ from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.stated_claims import Claim
 from shuffledp.pipeline.claims.verdict_rows import ANOTHER_SCALE, LEFT_OPEN, difference, rows, table
 from shuffledp.storage import IntegrityError, verified
-
-ROOT = Path(__file__).resolve().parents[3]
-SCRIPTS = ROOT / "workflow/scripts"
 
 
 def mine(case: Case, limit: float = 1.0) -> Verdict:
@@ -172,23 +169,15 @@ def test_claims_without_results_are_untestable(tmp_path):
     assert all(row["why"] for row in found)
 
 
-def script(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(f"{name}_script", SCRIPTS / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_scripts_write_reproducible_verified_tables(tmp_path):
     job = paper_job(str(tmp_path), "segmented", {}, (), "quick")
     own = tmp_path / "segmented/verdicts.csv"
-    script("verdicts").main(job, own, own.with_suffix(".sha256"))
+    script("workflow/scripts/verdicts.py").main(job, own, own.with_suffix(".sha256"))
     before = verified(own, own.with_suffix(".sha256")).read_bytes()
-    script("verdicts").main(job, own, own.with_suffix(".sha256"))
+    script("workflow/scripts/verdicts.py").main(job, own, own.with_suffix(".sha256"))
     assert own.read_bytes() == before
     claims, leading = tmp_path / "claims.csv", tmp_path / "headlines.csv"
-    script("claims").main(
+    script("workflow/scripts/claims.py").main(
         [own], claims, claims.with_suffix(".sha256"), leading, leading.with_suffix(".sha256")
     )
     assert verified(claims, claims.with_suffix(".sha256")).read_bytes() == before

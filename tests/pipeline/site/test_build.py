@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import os
 import re
@@ -12,16 +11,16 @@ from urllib.parse import unquote
 
 import pytest
 from fabricated import (
-    ERRATA,
-    NOTES,
     PAPERS,
     PROTOCOLS,
-    RANKED,
+    as_csv,
     fabricate,
-    publish_headlines,
+    publish_table,
+    rows_of,
 )
 from markupsafe import Markup
 
+from scripts_by_file import script
 from shuffledp.identities import identities
 from shuffledp.pipeline import site as pages
 from shuffledp.pipeline.site.build import link_remarks
@@ -135,11 +134,13 @@ def test_protocols_without_results_have_pages(site: Site) -> None:
     assert '<a href="../pages/protocols/jump_counts.html">' in html(site, "choose")
 
 
-def test_empty_columns_are_left_out(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_columns_are_left_out(site: Site, papers: dict[str, Folder], tmp_path: Path) -> None:
     heading = "Relative to the curator’s</th>"
     assert heading in html(site, "protocols/pure_dump")
-    monkeypatch.setitem(RANKED, "over_curator", "")
-    fabricate(tmp_path)
+    papers["overall"].files["ranking.csv"] = as_csv(
+        [row | {"over_curator": ""} for row in rows_of("ranking")]
+    )
+    papers["overall"].publish()
     assert heading not in html(pages.render(tmp_path, PAPERS, PROTOCOLS), "protocols/pure_dump")
 
 
@@ -253,12 +254,13 @@ def test_errata_have_quotes_and_numbers(site: Site) -> None:
     text = html(site, "errata")
     rows = re.findall(r'<tr role="row" id="([^"]*)" .*?</tr>', text, re.DOTALL)
     assert rows == ["RP-E16", "RP-N2"]
-    for said in (*ERRATA.values(), *NOTES.values()):
+    (erratum,), (note,) = rows_of("errata"), rows_of("reading_notes")
+    for said in (*erratum.values(), *note.values()):
         if said not in ("True", "RP-E16", "RP-N2", "0.000166995123", "") and "see RP-N2" not in said:
             assert f">{said}<" in text.replace("</span> ", ">"), said
     assert '<data value="0.000166995123">0.000167</data>' in text
     assert 'on the way, see <a href="../pages/errata.html#RP-N2">RP-N2</a>' in text
-    assert f'href="../pages/errata.html#{ERRATA["id"]}"' in html(site, PAPERS[0])
+    assert 'href="../pages/errata.html#RP-E16"' in html(site, PAPERS[0])
 
 
 def test_claims_have_verdicts_and_their_errata(site: Site) -> None:
@@ -343,10 +345,8 @@ def test_hostile_text_stays_text(papers: dict[str, Folder], tmp_path: Path) -> N
     paper.files["wide.csv"] = b'<script>,<img src=x>\n<script>alert(1)</script>,"<i>"\n'
     paper.files["fig5.rst"] = f"{bad} ``{bad}``\n".encode()
     paper.publish()
-    publish_headlines(
-        tmp_path,
-        {"paper": "dump", "figure": "fig5", **dict.fromkeys(("claim", "where", "verdict", "why"), bad)},
-    )
+    bad_claim = dict.fromkeys(("claim", "where", "verdict", "why"), bad)
+    publish_table(tmp_path, "headlines", {"paper": "dump", "figure": "fig5"} | bad_claim)
     site = pages.render(tmp_path, PAPERS, PROTOCOLS)
     scripts = {
         "index": ["site/site.js"],
@@ -441,14 +441,17 @@ def test_same_content_gives_same_bytes(site: Site, results: Path, tmp_path: Path
 
 @pytest.mark.usefixtures("papers")
 def test_script_replaces_the_whole_site(site: Site, tmp_path: Path) -> None:
-    script, outputs = _script(), [tmp_path / name for name in pages.outputs(PAPERS, PROTOCOLS)]
-    script.main(tmp_path, PAPERS, PROTOCOLS, True, {}, outputs)
+    pages_script, outputs = (
+        script("workflow/scripts/pages.py"),
+        [tmp_path / name for name in pages.outputs(PAPERS, PROTOCOLS)],
+    )
+    pages_script.main(tmp_path, PAPERS, PROTOCOLS, True, {}, outputs)
     assert {name: (tmp_path / name).read_bytes() for name in site} == site
     assert set(listed(tmp_path / "site.sha256")) == {tmp_path / name for name in site}
     (tmp_path / "site/old").mkdir()
     (tmp_path / "site/old/thing.js").write_text("old")
     fewer = PAPERS[:1]
-    script.main(
+    pages_script.main(
         tmp_path, fewer, PROTOCOLS, True, {}, [tmp_path / name for name in pages.outputs(fewer, PROTOCOLS)]
     )
     left = {path for folder in ("pages", "site") for path in (tmp_path / folder).rglob("*") if path.is_file()}
@@ -457,17 +460,7 @@ def test_script_replaces_the_whole_site(site: Site, tmp_path: Path) -> None:
     assert not (tmp_path / "site/old").exists()
     assert damaged(tmp_path / "site.sha256") == []
     with pytest.raises(ValueError, match="The rule lists other files"):
-        script.main(tmp_path, PAPERS, PROTOCOLS, True, {}, outputs[1:])
-
-
-def _script() -> Any:
-    path = Path(__file__).resolve().parents[3] / "workflow" / "scripts" / "pages.py"
-    spec = importlib.util.spec_from_file_location("pages_script", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+        pages_script.main(tmp_path, PAPERS, PROTOCOLS, True, {}, outputs[1:])
 
 
 def test_study_is_below_the_papers(papers: dict[str, Folder], tmp_path: Path) -> None:
