@@ -10,9 +10,8 @@ import copy
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,8 @@ from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import DESIGNS, merged, read_yaml
 from shuffledp.pipeline.config.settings import Settings
 from shuffledp.pipeline.experiments.audited import audit_jobs
-from shuffledp.pipeline.experiments.job_parts import Job, budget_from, population_from, task_from
-from shuffledp.pipeline.experiments.runner import kind_of
-from shuffledp.pipeline.experiments.sources.user_file import NAME, with_domain
 from shuffledp.pipeline.figures.drawings import drawings_of
 from shuffledp.pipeline.figures.selection import load_settings
-from shuffledp.protocols.registry import get
 from shuffledp.protocols.scaffold import files as files_of_baseline
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,109 +39,59 @@ EXPERIMENTS = tuple(
 )
 FILES = (*EXPERIMENTS, OWN, OWN, BASELINE, BASELINE, RUN, RUN, QUICK)
 
-#: Replacements of a value.
-VALUES: tuple[Any, ...] = (
-    *(None, True, False, 0, 1, -1, 2, 3, 2.5, -0.5, 1e-300, 1e308, 10**9, 10**15, 10**30, 10**400),
-    *(
-        math.nan,
-        math.inf,
-        -math.inf,
-        "",
-        " ",
-        "x",
-        "1e-5",
-        "nan",
-        "0.5",
-        "yes",
-        "$eps",
-        "$",
-        "$nothing",
-        "{}",
-        "{",
-    ),
-    *(
-        "../x",
-        "a/b",
-        "/",
-        ".",
-        "..",
-        "config",
-        "a\nb",
-        "a\x00b",
-        "\ud7ff",
-        "é",
-        "x" * 3000,
-        "%s",
-        "{0.__class__}",
-    ),
-    *([], {}, [[]], [1, 1], ["a"], [None], [[1, 2], [3]], {"a": 1}, {"a": {"b": []}}, [{}], {"users": 0}),
-    *(
-        {"law": "poisson"},
-        {"kind": "frequency"},
-        {"evaluated": "sgd"},
-        {"evaluated": []},
-        [True, 1],
-        [0.5, "0.5"],
-    ),
-)
-#: Texts that are inserted into a text.
+#: Texts that are inserted into a text, or replace a value.
 SCRAPS = (
+    *"\t\x00\ufeff\x07:{}[]&*!%@`'\"?-#|>~$\r\u2028é\U0001f600",
     *(
-        "\t",
-        "\x00",
-        "﻿",
-        "\x07",
-        ":",
-        "{",
-        "}",
-        "[",
-        "]",
-        "&a ",
-        "*a",
-        "!",
-        "!!binary x",
-        "%",
-        "@",
-        "`",
-        "'",
-        '"',
+        f"!!{tag} x"
+        for tag in ("binary", "int", "float", "timestamp", "bool", "null", "python/object:os.system")
     ),
     *(
         "---\n",
         "...\n",
-        "? ",
-        "- ",
-        "#",
-        "|",
-        ">",
         "<<: ",
-        "!!python/object:os.system x",
+        "<<: 3\n",
         "!!set {a}",
-        "\r",
-        "\u2028",
-    ),
-    *(
-        "2024-02-31",
-        "1:30",
-        "0x1G",
-        "0o8",
-        "~",
-        "9" * 5000,
-        "[" * 3000,
-        "{a: " * 500,
-        "é",
-        "\U0001f600",
-        "!!int x",
-    ),
-    *(
-        "!!float x",
         "!!omap [a: 1]",
-        "!!timestamp x",
         "&a [*a, *a]",
         "&a {<<: *a}",
-        "<<: 3\n",
-        "!!bool x",
-        "!!null x",
+        "{0.__class__}",
+    ),
+    *("2024-02-31", "1:30", "0x1G", "0o8", "1e-5", "nan", "yes", "$eps", "../x", "a/b", "\ud7ff"),
+    *("9" * 5000, "[" * 3000, "{a: " * 500),
+)
+#: Replacements of a value, besides scraps.
+VALUES: tuple[Any, ...] = (
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        3,
+        2.5,
+        -0.5,
+        1e-300,
+        1e308,
+        10**9,
+        10**30,
+        10**400,
+        math.nan,
+        -math.inf,
+        "",
+        "config",
+    ),
+    *(
+        [],
+        {},
+        [[]],
+        [1, 1],
+        [None],
+        [[1, 2], [3]],
+        {"a": {"b": []}},
+        {"users": 0},
+        {"law": "poisson"},
+        {"evaluated": []},
     ),
 )
 
@@ -234,82 +179,45 @@ def _renamed(holder: Any, key: Any, new: str) -> None:
     holder.update(items)
 
 
-def _scaled(number: float) -> tuple[float, ...]:
-    """Return other numbers nearby and far away; none if the number exceeds all floats."""
-    try:
-        return (number * 1e9, number / 1e9, float(number), number + 0.5)
-    except OverflowError:
-        return ()
+def _near(old: float) -> st.SearchStrategy[Any]:
+    """Draw numbers nearby and far away; none of them if the number exceeds all floats."""
+    if abs(old) > 1e300:
+        return st.just(-old)
+    return st.sampled_from((-old, old * 1e9, old / 1e9, float(old), old + 0.5, str(old), [old]))
 
 
 @st.composite
 def _edited(draw: st.DrawFn, tree: Any, places: tuple[Place, ...]) -> tuple[list[Place], str]:
     """Change a tree in one place, or exchange two places; return the places and the change."""
-    place = draw(st.sampled_from([p for p in places if _there(tree, p)]))
-    places_done = [place]
+    there = [place for place in places if _there(tree, place)]
+    place, other = draw(st.sampled_from(there)), draw(st.sampled_from(there))
     holder, key = _holder(tree, place), place[-1]
     old = holder[key]
-    how = draw(
-        st.sampled_from(
-            (
-                "replace",
-                "replace",
-                "replace",
-                "number",
-                "remove",
-                "rename",
-                "near",
-                "wrap",
-                "empty",
-                "swap",
-                "extra",
-                "again",
-            )
-        )
-    )
-    if how == "number" and (isinstance(old, bool) or not isinstance(old, int | float)):
-        how = "replace"
-    if how == "replace":
-        holder[key] = copy.deepcopy(draw(st.sampled_from(VALUES)))
-    elif how == "number":
-        holder[key] = draw(
-            st.sampled_from(
-                (-old, *_scaled(old), str(old), [old], 10**12 * old)  # the second change may find 10**400
-            )
-        )
-    elif how == "remove":
+    how = draw(st.sampled_from(("replace", "near", "remove", "rename", "wrap", "swap", "extra")))
+    value = copy.deepcopy(draw(st.sampled_from(VALUES) | st.sampled_from(SCRAPS)))
+    if how == "remove":
         del holder[key]
-    elif how == "rename":
-        _renamed(
-            holder, key, draw(st.sampled_from(("x", "../x", "a/b", "", "A", "a b", "é", "all", "__class__")))
-        )
-    elif how == "near":
+    elif how == "near" and isinstance(old, int | float) and not isinstance(old, bool):
+        holder[key] = draw(_near(old))
+    elif how in ("near", "rename"):
         word = str(key if isinstance(holder, dict) else old)
-        at = draw(st.integers(0, max(len(word) - 1, 0)))
-        _renamed(holder, key, word[:at] + draw(st.sampled_from(("", "_", "s", "ss", "$"))) + word[at + 1 :])
+        at = draw(st.integers(0, len(word)))
+        _renamed(
+            holder, key, word[:at] + draw(st.sampled_from(("", "_", "s", "$", "../", "é"))) + word[at + 1 :]
+        )
     elif how == "wrap":
-        holder[key] = draw(
-            st.sampled_from(([old], {"x": old}, {key if isinstance(key, str) else "x": old}, [[old]]))
-        )
-    elif how == "empty":
-        holder[key] = type(old)() if isinstance(old, (dict, list, str)) else None
-    elif how == "swap":
-        other = draw(st.sampled_from([p for p in places if _there(tree, p)]))
-        if other[: len(place)] != place and place[: len(other)] != other:
-            places_done.append(other)
-            there = _holder(tree, other)
-            holder[key], there[other[-1]] = there[other[-1]], holder[key]
-        else:
-            holder[key] = None
+        holder[key] = draw(st.sampled_from(([old], [old, old], {str(key): old})))
+    elif how == "swap" and other[: len(place)] != place and place[: len(other)] != other:
+        away = _holder(tree, other)
+        holder[key], away[other[-1]] = away[other[-1]], old
+        return [place, other], how
     elif how == "extra" and isinstance(old, dict):
-        old[draw(st.sampled_from(("x", "users", "eps", "grid", "$eps", "label", "")))] = draw(
-            st.sampled_from(VALUES)
-        )
-    elif isinstance(old, list):
-        old.append(copy.deepcopy(old[0]) if old and how == "again" else draw(st.sampled_from(VALUES)))
+        old[draw(st.sampled_from(("x", "users", "eps", "grid", "$eps", "label", "")))] = value
+    elif how == "extra" and isinstance(old, list):
+        old.append(value)
     else:
-        holder[key] = [old, old]
-    return places_done, how
+        holder[key] = value
+    return [place], how
 
 
 @st.composite
@@ -394,11 +302,8 @@ def planned(settings: Settings, root: Path) -> int:
     return cells
 
 
-def trial(bad: Bad, root: Path, then: Callable[[Settings, Bad], Outcome] | None = None) -> Outcome:
-    """Load a project with one changed file, plan it, and put the file back.
-
-    ``then`` examines an accepted configuration.
-    """
+def trial(bad: Bad, root: Path) -> Outcome:
+    """Load a project with one changed file, plan it, and put the file back."""
     path = root / bad.file
     path.write_bytes(bad.content)
     try:
@@ -415,7 +320,7 @@ def trial(bad: Bad, root: Path, then: Callable[[Settings, Bad], Outcome] | None 
         return Outcome("fault", f"{type(error).__name__}: {error}")
     finally:
         path.write_bytes(originals()[bad.file])
-    return ACCEPTED if then is None else then(settings, bad)
+    return ACCEPTED
 
 
 def _names_any(parts: tuple[str, ...], line: str) -> bool:
@@ -426,26 +331,3 @@ def _named(bad: Bad) -> list[tuple[str, ...]]:
     """Return the file, and a part of the changed place."""
     parts = {str(part) for place in bad.places for part in place if isinstance(part, str)}
     return [(bad.file, "config:", "config/baselines:"), tuple(sorted(parts))]
-
-
-# -- what jobs make of what was accepted -----------------------------------------------------------------------------
-
-
-def calibrated(job: Job, root: Path) -> None:
-    """Run the part of a job's only cell that depends on numbers: evaluate the function, or calibrate the protocol."""
-    (point, accounting), *_ = job.cells()
-    resolved = job.resolve_point(point)
-    if not job.protocol:
-        work = import_module(kind_of(replace(job, training=None))).work(job, root, root, root)
-        work.cell(point, accounting, resolved)
-        return
-    whole = (
-        with_domain(resolved["task"], resolved["data"])
-        if resolved["data"]["name"] == NAME
-        else resolved["task"]
-    )
-    law = population_from(resolved["population"])
-    budget = budget_from(resolved["budget"], law)
-    task = task_from({"domain_size": 2, **whole} if whole["kind"] == "frequency" else whole)
-    found = get(task.kind, job.protocol, root=root)
-    found.calibrate(budget, law, task, accounting=accounting, **resolved["options"])

@@ -31,107 +31,39 @@ from shuffledp.userdata.sets import collect_sets
 
 #: Small text files; the Parquet files are created from tables.
 OWN: Mapping[str, bytes] = {
-    "values.csv": b"id,color,minutes\n"
-    + b"".join(
-        b"%d,%s,%s\n" % (i, c, m)
-        for i, (c, m) in enumerate(
-            [(b"red", b"3.5"), (b"green", b"4"), (b"blue", b"0"), (b"red", b"12"), (b'"red"', b"7.25")] * 3
-        )
-    ),
-    "numbers.csv": b"age\n" + b"\n".join(b"%d" % (3 * i % 11) for i in range(20)) + b"\n",
-    "pairs.csv": b"user,item\n"
-    + b"".join(
-        b"%d,%s\n" % (u, i)
-        for u, i in [(1, b"a"), (1, b"b"), (2, b"a"), (3, b"c"), (3, b"a"), (2, b"b"), (1, b"a")]
-    ),
+    "values.csv": b"id,color,minutes\n" + 3 * b'0,red,3.5\n1,green,4\n2,blue,0\n3,red,12\n4,"red",7.25\n',
+    "numbers.csv": b"age\n" + b"".join(b"%d\n" % (3 * i % 11) for i in range(20)),
+    "pairs.csv": b"user,item\n1,a\n1,b\n2,a\n3,c\n3,a\n2,b\n1,a\n",
 }
 
-#: Columns of Parquet files, six rows each.
-COLUMNS: Mapping[str, Callable[[], pa.Array]] = {
-    "texts": lambda: pa.array(["red", "green", None, "red", " blue ", ""]),
-    "integers": lambda: pa.array([0, 1, 2, 5, -1, 10**12]),
-    "nulls": lambda: pa.array([0, None, 2, None, None, 1]),
-    "floats": lambda: pa.array([0.0, 1.5, math.nan, math.inf, -2.0, 3.0]),
-    "decimals": lambda: pa.array(
-        [Decimal("1.50"), Decimal("2.00"), None, Decimal("3.00"), Decimal("0.00"), Decimal("1.50")]
+TEXTS = ["red", "green", None, "red", " blue ", ""]
+LISTS = [["a", "b"], ["a"], [], None, ["c", None, "a"], ["b", "b"]]
+#: Types of columns of Parquet files, and their values, six rows each.
+TYPED: tuple[tuple[list[Any], tuple[pa.DataType, ...]], ...] = (
+    (TEXTS, (pa.string(), pa.large_string(), pa.binary(), pa.dictionary(pa.int32(), pa.string()))),
+    (
+        [2, 0, 1, None, 1, 1],
+        (pa.int64(), pa.uint64(), pa.date32(), pa.duration("s"), pa.timestamp("us", "UTC")),
     ),
-    "truths": lambda: pa.array([True, False, True, None, True, True]),
-    "nothing": lambda: pa.nulls(6),
-    "dates": lambda: pa.array([0, 1, 2, 3, 4, 5], pa.date32()),
-    "bytes": lambda: pa.array([b"a", b"\xff", b"a", None, b"b", b""], pa.binary()),
-    "dictionary": lambda: pa.array(["a", "b", "a", None, "b", "c"]).dictionary_encode(),
-    "numbers by dictionary": lambda: pa.array([1, 2, 1, None, 2, 3]).dictionary_encode(),
-    "lists": lambda: pa.array([["a", "b"], ["a"], [], None, ["c", None, "a"], ["b", "b"]]),
-    "lists of integers": lambda: pa.array([[0, 1], [1], [], None, [2, 9], [1, 1]]),
-    "large lists": lambda: pa.array([["a"], ["b"], [], ["a", "b"], None, ["c"]], pa.large_list(pa.string())),
-    "fixed lists": lambda: pa.array([[0, 1]] * 6, pa.list_(pa.int64(), 2)),
-    "lists of lists": lambda: pa.array([[["a"]], [["b"], []], [], None, [["a", "b"]], [["a"]]]),
-    "structures": lambda: pa.array([{"a": 1}, {"a": 2}, None, {"a": 1}, {"a": None}, {"a": 3}]),
-    "durations": lambda: pa.array([1, 2, 1, None, 2, 1], pa.duration("s")),
-    "times": lambda: pa.array([1, 2, 1, None, 2, 1], pa.timestamp("us", "UTC")),
-    "unsigned": lambda: pa.array([2**64 - 1, 0, 1, None, 1, 1], pa.uint64()),
-    "half floats": lambda: pa.array(np.array([0, 1, 0.5, 1, 1, 0], np.float16)),
-    "large texts": lambda: pa.array(["red", "green", None, "red", "blue", "red"], pa.large_string()),
-}
+    ([1, 2, 1, None, 2, 3], (pa.dictionary(pa.int32(), pa.int64()), pa.decimal128(5, 2))),
+    ([0, 1, 2, 5, -1, 10**12], (pa.int64(),)),
+    ([2**64 - 1, 0, 1, None, 1, 1], (pa.uint64(),)),
+    ([0.0, 1.5, math.nan, math.inf, -2.0, 3.0], (pa.float64(), pa.float32())),
+    ([True, False, True, None, True, True], (pa.bool_(),)),
+    ([None] * 6, (pa.null(),)),
+    (LISTS, (pa.list_(pa.string()), pa.large_list(pa.string()))),
+    ([[0, 1], [1], [], None, [2, 9], [1, 1]], (pa.list_(pa.int64()),)),
+    ([[0, 1]] * 6, (pa.list_(pa.int64(), 2),)),
+    ([[["a"]], [["b"], []], [], None, [["a", "b"]], [["a"]]], (pa.list_(pa.list_(pa.string())),)),
+    ([{"a": 1}, {"a": 2}, None, {"a": 1}, {"a": None}, {"a": 3}], (pa.struct([("a", pa.int64())]),)),
+)
+COLUMNS = [pa.array(values, kind) for values, kinds in TYPED for kind in kinds]
 
 SCRAPS: tuple[bytes, ...] = (
-    *(
-        b'"',
-        b'""',
-        b"'",
-        b",",
-        b";",
-        b"\n",
-        b"\r",
-        b"\r\n",
-        b"\n\n\n",
-        b"\x00",
-        b"\t",
-        b" ",
-        b"\xff",
-        b"\xc3",
-        b"\xef\xbb\xbf",
-    ),
-    *(
-        b"nan",
-        b"inf",
-        b"-inf",
-        b"1e400",
-        b"-1",
-        b"1,000",
-        b"1_000",
-        b"0x1F",
-        b"1.0",
-        b"1e3",
-        b"+2",
-        b"\xd9\xa3",
-        b"\xc2\xb2",
-    ),
-    *(
-        b"9" * 5000,
-        b"x" * 140_000,
-        b"None",
-        b"NULL",
-        b"#",
-        b"%s",
-        b"\x1a",
-        b"\xe2\x80\xa8",
-        b"\x0b",
-        b"\x0c",
-        b"\x1c",
-        b"\x85",
-    ),
-    *(
-        b"," * 300,
-        b'"a\nb"',
-        b'"a,b"',
-        b"=1+1",
-        b"\xef\xbf\xbd",
-        b"99999999999999999999",
-        b"-0",
-        b"00",
-        b"\xf0\x9f\x98\x80",
-    ),
+    *(bytes([letter]) for letter in b"\"',;\n\r\x00\t #\xff\xc3\x1a\x0b\x0c\x1c\x85"),
+    *(letter.encode() for letter in "\ufeff\u0663\u00b2\u2028\ufffd\U0001f600"),
+    *b"nan inf -inf 1e400 -1 1,000 1_000 0x1F 1.0 1e3 +2 None NULL %s =1+1 -0 00 99999999999999999999".split(),
+    *(b'""', b"\r\n", b"\n\n\n", b'"a\nb"', b'"a,b"', b"9" * 5000, b"x" * 140_000, b"," * 300),
 )
 
 
@@ -145,63 +77,30 @@ class BadFile:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+#: Damages of bytes at a place.
+DAMAGES: Mapping[str, Callable[[st.DrawFn, bytes, int], bytes]] = {
+    "scrap": lambda draw, content, at: content[:at] + draw(st.sampled_from(SCRAPS)) + content[at:],
+    "cut": lambda draw, content, at: content[:at],
+    "drop": lambda draw, content, at: content[:at] + content[at + draw(st.integers(1, 30)) :],
+    "flip": lambda draw, content, at: (
+        content[:at] + draw(st.binary(min_size=1, max_size=1)) + content[at + 1 :]
+    ),
+    "head": lambda draw, content, at: content.partition(b"\n")[0] + b"\n" + content[at:],
+    "ends": lambda draw, content, at: content.replace(
+        b"\n", draw(st.sampled_from((b"\r\n", b"\r", b"\n\n", b"", b"\x0b", b"\xe2\x80\xa8")))
+    ),
+    "encode": lambda draw, content, at: content.decode("latin-1").encode(
+        draw(st.sampled_from(("utf-16", "utf-8-sig", "utf-32")))
+    ),
+}
+
+
 @st.composite
 def _damaged(draw: st.DrawFn, content: bytes) -> tuple[bytes, str]:
     """Return bytes with one to three damages."""
-    done = []
-    for _ in range(draw(st.sampled_from((1, 1, 1, 2, 3)))):
-        size = len(content)
-        at = draw(st.integers(0, size))
-        how = draw(
-            st.sampled_from(
-                (
-                    "scrap",
-                    "scrap",
-                    "scrap",
-                    "scrap",
-                    "cut",
-                    "drop",
-                    "flip",
-                    "flip",
-                    "row",
-                    "head",
-                    "ends",
-                    "encode",
-                    "empty",
-                )
-            )
-        )
-        if how == "scrap":
-            content = content[:at] + draw(st.sampled_from(SCRAPS)) + content[at:]
-        elif how == "cut":
-            content = content[:at]
-        elif how == "drop":
-            content = content[:at] + content[at + draw(st.integers(1, 30)) :]
-        elif how == "flip" and at < size:
-            content = content[:at] + bytes([content[at] ^ draw(st.integers(1, 255))]) + content[at + 1 :]
-        elif how == "row":
-            lines = content.split(b"\n")
-            line = draw(st.integers(0, len(lines) - 1))
-            lines[line:line] = [lines[draw(st.integers(0, len(lines) - 1))]]
-            content = b"\n".join(lines)
-        elif how == "head":
-            lines = content.split(b"\n")
-            content = b"\n".join(
-                draw(st.sampled_from((lines[:1], lines[:2], lines[1:], [*lines[:1], *lines[:1], *lines[1:]])))
-            )
-        elif how == "ends":
-            content = content.replace(
-                b"\n",
-                draw(st.sampled_from((b"\r\n", b"\r", b"\n\n", b"", b"\x0b", b"\xe2\x80\xa8"))),
-            )
-        elif how == "encode":
-            text = content.decode("latin-1")
-            content = draw(
-                st.sampled_from((text.encode("utf-16"), text.encode("utf-8-sig"), text.encode("utf-32")))
-            )
-        elif how == "empty":
-            content = draw(st.sampled_from((b"", b"\n", b" ", b"\x00", b"\xef\xbb\xbf", b"\xff\xfe")))
-        done.append(how)
+    done = draw(st.lists(st.sampled_from(("scrap", "scrap", "scrap", *DAMAGES)), min_size=1, max_size=3))
+    for how in done:
+        content = DAMAGES[how](draw, content, draw(st.integers(0, len(content))))
     return content, " and ".join(done)
 
 
@@ -213,13 +112,15 @@ def bad_data_files(draw: st.DrawFn) -> BadFile:
         name = draw(st.sampled_from(sorted(OWN)))
         content, how = draw(_damaged(OWN[name]))
         return BadFile(name, content, how, draw(_asked(name)))
-    name = draw(st.sampled_from(sorted(COLUMNS)))
+    columns = [draw(st.sampled_from(COLUMNS)) for _ in "xy"]
     sink = io.BytesIO()
-    other = draw(st.sampled_from(sorted(COLUMNS)))
-    table = pa.table([COLUMNS[name](), COLUMNS[other]()], names=["x", "y"])
-    pq.write_table(table, sink, store_schema=False)  # of which the engine reads nothing, as durations show
+    pq.write_table(
+        pa.table(columns, names=["x", "y"]), sink, store_schema=False
+    )  # of which the engine reads nothing, as durations show
     content, how = (
-        draw(_damaged(sink.getvalue())) if draw(st.booleans()) else (sink.getvalue(), f"{name}, {other}")
+        draw(_damaged(sink.getvalue()))
+        if draw(st.booleans())
+        else (sink.getvalue(), ", ".join(str(column.type) for column in columns))
     )
     return BadFile("file.parquet", content, how, draw(_asked("file.parquet")))
 
