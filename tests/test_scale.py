@@ -10,7 +10,7 @@ import pytest
 
 from scripts_by_file import ROOT, script
 from shuffledp.protocols import available
-from shuffledp.tasks import TASK_KINDS, Summation
+from shuffledp.tasks import TASK_KINDS
 
 scale = script("benchmarks/scale.py")
 
@@ -102,12 +102,3 @@ def test_large_draws_are_split(case, most, alone):
     outcome, memory = alone(*case)
     assert outcome == "done"
     assert memory < most << 20
-
-
-def test_users_of_sum_have_stated_counts():
-    who = scale.participants(Summation(3), 10)
-    assert who.counts.tolist() == [[3, 3, 2, 2]]
-    assert who.truth.tolist() == [13.0]
-    several = scale.participants(Summation(1, coordinates=2), 6)
-    assert several.counts.tolist() == [[[2, 2], [1, 1]]]
-    assert several.truth.tolist() == [[2.0, 1.0]]

@@ -10,9 +10,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from examples import NOTE, with_output
-from formulas import FormulaError, with_mathml
-from links import Site, relinked
 from reference import groups, protocols_by_trust, public_names
 
 from shuffledp.protocols.registry import available
@@ -22,103 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # -- links --------------------------------------------------------------------------------------------------------
 
-SITE = Site(
-    {
-        "docs/data.md": "data.md",
-        "docs/theory/index.md": "theory/index.md",
-        "docs/images/a.png": "images/a.png",
-        "CHANGELOG.md": "changelog.md",
-        "notebooks/tour.ipynb": "notebooks/tour.md",
-    },
-    lambda path: path in {"config/config.yaml", "src/shuffledp", "docs/images/raw.svg"},
-    {"docs/gallery/dump/fig5_both.png": "gallery/dump.md#fig5"},
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "source", "page", "shown"),
-    [
-        ("[x](data.md#a)", "docs/index.md", "index.md", "[x](data.md#a)"),
-        ("[x](../data.md)", "docs/theory/index.md", "theory/index.md", "[x](../data.md)"),
-        ("[x](../CHANGELOG.md)", "docs/index.md", "index.md", "[x](changelog.md)"),
-        ("[x](../../CHANGELOG.md#u)", "docs/theory/index.md", "theory/index.md", "[x](../changelog.md#u)"),
-        ("[x](docs/data.md)", "CHANGELOG.md", "changelog.md", "[x](data.md)"),
-        ("![x](images/a.png)", "docs/index.md", "index.md", "![x](images/a.png)"),
-        ("[x](gallery/dump/fig5_both.png)", "docs/dump.md", "dump.md", "[x](gallery/dump.md#fig5)"),
-        ("[x](tour.ipynb)", "notebooks/tour.ipynb", "notebooks/tour.md", "[x](tour.md)"),
-        ("[the settings](../config/config.yaml)", "docs/a.md", "a.md", "the settings (`config/config.yaml`)"),
-        ("[`config.yaml`](../config/config.yaml)", "docs/a.md", "a.md", "`config.yaml`"),
-        ("[x](https://e.org/a.md), [y](#here)", "docs/a.md", "a.md", "[x](https://e.org/a.md), [y](#here)"),
-        (
-            "```\n[x](nowhere.md)\n```\n[y](data.md)",
-            "docs/a.md",
-            "a.md",
-            "```\n[x](nowhere.md)\n```\n[y](data.md)",
-        ),
-    ],
-)
-def test_links_lead_to_pages(text, source, page, shown):
-    """A link to a file without a page becomes the path of the file."""
-    assert relinked(text, source, page, SITE) == (shown, [])
-
-
 # -- formulas -----------------------------------------------------------------------------------------------------
 
 
-def known(latex: str, display: str) -> str:
-    """Replace the converter: return commands that it does not know unchanged, as the converter does."""
-    return f"<math display='{display}'><mi>{latex}</mi></math>"
-
-
-def test_unknown_formula_command_stops_build():
-    with pytest.raises(FormulaError, match=r"\\nonsense, which is not known"):
-        with_mathml('<span class="arithmatex">\\(\\nonsense\\)</span>', known)
-
-
-def test_unreadable_formula_stops_build():
-    def broken(latex: str, display: str) -> str:
-        raise IndexError("no closing brace")
-
-    with pytest.raises(FormulaError, match=r"cannot translate the formula 'x_'.*no closing brace"):
-        with_mathml('<span class="arithmatex">\\(x_\\)</span>', broken)
-
-
 # -- code ---------------------------------------------------------------------------------------------------------
-
-
-def test_failing_code_names_page_and_line():
-    with pytest.raises(ZeroDivisionError) as raised:
-        with_output("A\n\n```python run\nx = 1\ny = 1 / 0\n```\n", "guide.md")
-    last = raised.traceback[-1]
-    assert (str(last.path).rpartition("/")[2], last.lineno + 1) == ("guide.md", 5)
-
-
-PAGE = f"""A
-
-```python run
-x = 2
-```
-
-<!-- python run
-print(f"[{{x}}](data.md)", ROOT.is_dir(), "", sep="\\n")
--->
-
-{NOTE}
-
-```python run
-print(x)
-```
-B
-"""
-
-
-def test_outputs_stand_in_the_page():
-    assert with_output(PAGE, "guide.md") == (
-        "A\n\n```python\nx = 2\n```\n\n[2](data.md)\nTrue\n\n"
-        '```python\nprint(x)\n```\n\n```text title="prints"\n2\n```\nB\n'
-    )
-    with pytest.raises(ValueError, match="must be followed by an empty line and"):
-        with_output(PAGE.replace(NOTE, ""), "guide.md")
 
 
 # -- reference ----------------------------------------------------------------------------------------------------

@@ -178,16 +178,6 @@ def test_other_packages_are_used_by_interface():
     assert not found, "\n".join(found)
 
 
-def test_replaced_and_private_names_are_found():
-    code = (
-        "import snakemake.io as io, numpy as np\nfrom scipy import _lib\n"
-        "io.x = 1\nnp._private\nnp.x = 2\nworkflow.a.b = 3"
-    )
-    assert [what for _, what in of_other_packages(ast.parse(code))] == [
-        *("from scipy import _lib", "io.x", "workflow.a.b", "np._private"),
-    ]
-
-
 #: Functions whose texts come from files, commands or tables, and are checked before or in the function.
 OPEN_TEXTS = {
     *("law_of", "arrivals_named", "number_of", "place", "_text_of_type", "_broken", "left_out", "_values"),
@@ -217,11 +207,3 @@ def test_choice_between_names_is_literal():
         if len(texts) > 1
     ]
     assert not open_choices, "\n".join(open_choices)
-
-
-def test_a_choice_between_texts_is_found():
-    code = (
-        "def f(kind: str):\n    if kind == 'one':\n        return 1\n    return 2 if kind in ('two',) else 3"
-    )
-    (function,) = ast.parse(code).body
-    assert compared_texts(function) == {"kind": {"one", "two"}}

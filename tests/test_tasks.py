@@ -48,15 +48,9 @@ def test_bad_neighbours_are_refused():
 
 
 def test_shapes():
-    assert Frequency(3).counts_shape == Frequency(3).estimate_shape == (3,)
-    assert Summation(4).counts_shape == (5,)
-    assert Summation(4, signed=True).counts_shape == (9,)
-    assert Summation(4, coordinates=3).counts_shape == (3, 5)
+    """Those of other tasks are compared with the arrays of every protocol, see the conformance checks."""
+    assert Summation(4, signed=True, coordinates=3).counts_shape == (3, 9)
     assert Summation(4).estimate_shape == ()
-    assert Summation(4, coordinates=3).estimate_shape == (3,)
-    assert Sets(7, 2, levels=3).counts_shape == (3, 7)
-    assert Sets(7, 2).estimate_shape == (7,)
-    assert Vectors(6, 1.0).counts_shape == Vectors(6, 1.0).estimate_shape == (6,)
     assert type(Frequency(np.int32(5)).domain_size) is type(Frequency(5.0).domain_size) is int
     with pytest.raises(ValueError, match=r"\(2,\).*\(2, 1\)"):
         METRICS["mse"](np.array([1.0, 2.0]), np.array([[1.0], [2.0]]))
@@ -146,13 +140,10 @@ def test_every_metric_is_of_a_task():
 
 def test_expected_metrics():
     variance = np.array([[1.0, 4.0]])
-    assert expected_metric("mse", variance)[0] == 2.5
-    assert expected_metric("sse", variance)[0] == 5.0
     assert expected_metric("top_mse", variance, np.array([[0.4, 0.6]]))[0] == variance[0, 1]
     assert expected_metric("top_mse", variance, np.array([[0.5, 0.5]]))[0] == variance[0, 0]
     with pytest.raises(ValueError, match="needs truth"):
         expected_metric("top_mse", variance)
-    assert expected_metric("tve", variance)[0] == pytest.approx(3 * math.sqrt(2 / math.pi))
     with pytest.raises(ValueError, match="metric must be one of mse"):
         expected_metric("rmse", variance)
 

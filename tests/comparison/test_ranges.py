@@ -28,11 +28,6 @@ TREES = [
 ]
 
 
-def tree_of(name, fan_outs):
-    """Return the tree of a protocol in the setting of the specification."""
-    return CountTree.calibrate(name, N, fan_outs, EPS, DELTA).tree
-
-
 def dense(tree):
     """Return the matrix of all nodes, its weights, and the covariance of the counts, whose total is known."""
     k = tree.sizes[0]
@@ -66,16 +61,6 @@ def test_estimate_is_dense_least_squares(tree):
     assert_allclose(tree.estimate(int(true.sum()), counts), expected, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("name", "levels", "mean"), [("correlated_noise", 4, 157.9), ("balls_into_bins", 8, 419.8)]
-)
-def test_all_levels_have_one_accounting(name, levels, mean):
-    """Specification: variances of a count; for dummies their mean, at most 0.1 % above the exact."""
-    variance = tree_of(name, (2,) * levels).variances[0]
-    found = variance / (1 - variance / N) if name == "balls_into_bins" else variance
-    assert mean * 0.999 <= found <= mean * 1.0003
-
-
 @pytest.mark.parametrize("name", [*HISTOGRAM_PROTOCOLS, "grr_blanket"])
 def test_simulated_errors_are_the_closed_forms(name):
     """All prefixes of uniform values, 2,000 runs: errors of independent counts, or of reports."""
@@ -92,19 +77,6 @@ def test_simulated_errors_are_the_closed_forms(name):
     first, last = np.triu_indices(k + 1, 1)
     squared = np.square(ends[:, last] - ends[:, first]).mean(axis=1)
     assert squared.mean() == pytest.approx(row.range_mse, abs=4 * squared.std() / runs**0.5)
-
-
-@pytest.mark.parametrize(("fan_outs", "quantile"), [((256,), 65.9), ((64,), 31.8), ((16, 16), 54.5)], ids=str)
-def test_bands_cover_in_simulations(fan_outs, quantile):
-    """The specification simulated the 95 % quantiles of the largest error; 4,000 runs here."""
-    tree, rng = tree_of("correlated_noise", fan_outs), np.random.default_rng(5)
-    noise = [
-        rng.laplace(0, np.sqrt(v / 2), (4_000, tree.sizes[0] // size))
-        for size, v in zip(tree.sizes[1:], tree.variances, strict=True)
-    ]
-    worst = np.abs(np.cumsum(tree.estimate(0, noise), axis=1)).max(axis=1)
-    assert np.quantile(worst, 0.95) == pytest.approx(quantile, rel=0.03)
-    assert np.mean(worst <= tree.band) > 0.95
 
 
 FALSE_ALARM = 1e-6

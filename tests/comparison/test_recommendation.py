@@ -12,7 +12,7 @@ from command_line import invoked, printed
 from shuffledp.comparison import recommended
 from shuffledp.comparison.recommendation import loosening, sentences
 from shuffledp.comparison.rows import Compared
-from shuffledp.guarantees import GUARANTEES, MEANING
+from shuffledp.guarantees import MEANING
 from shuffledp.numerics.rounding import number_text
 from shuffledp.numerics.statements import Conditions
 
@@ -70,10 +70,6 @@ def test_proven_row_of_weakest_trust_leads():
         assert part in said
     assert recommended(rows[:1]).trust == "central"
     assert recommended(rows[1:5]) is None
-
-
-def test_every_label_has_words():
-    assert tuple(MEANING) == GUARANTEES
 
 
 def test_command_recommends_in_text_and_json():
@@ -169,11 +165,3 @@ def test_fractional_users_are_refused(users):
     assert done.exit_code == 1
     assert len(done.stderr.splitlines()) == 1
     assert "--users" in done.stderr or "users" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "meant"), [("k-RR", "grr_blanket"), ("olh", "solh"), ("pureDUMP", "pure_dump")]
-)
-def test_usual_names_of_protocols_are_taken(name, meant):
-    done = invoked("compare", *SETTING, "--protocols", name, "--json")
-    assert [row["protocol"] for row in json.loads(done.stdout)["rows"]] == [meant]

@@ -13,7 +13,6 @@ import sys
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 import shuffledp
 from command_line import invoked
@@ -27,7 +26,6 @@ from shuffledp.comparison.spending import Spent
 from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.protocols import get
 from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
-from shuffledp.tasks import Users
 
 
 def released(name, users, values, rounds, accounting="exact", **more):
@@ -211,26 +209,6 @@ def test_past_releases_and_further_ones(tmp_path):
     assert "entry 1: it lacks users, eps, delta" in invoked(*call).output
     refused = invoked(*call, "--users", "5").output
     assert "--spent cannot be combined" in refused
-
-
-def test_attack_on_releases_finds_delta():
-    """User 0 holds 0 or 1 in all releases; a correct program fails with a probability of about 1e-3."""
-    rounds, trials, delta = 4, 2_000, 0.05
-    found = released("designated_coins", 60, 3, rounds, delta=delta)
-    coins, rng = binom(found.protocol.designated, 0.5), np.random.default_rng(4)
-    users, losses = Users(np.r_[0, np.full(59, 2)]), np.zeros(trials)
-    for trial in range(trials):
-        for _ in range(rounds):
-            held, other = found.protocol.aggregate(found.protocol.encode(users, rng))[:2]
-            with np.errstate(divide="ignore"):
-                losses[trial] += np.log(coins.pmf(held - 1) / coins.pmf(held))
-                losses[trial] += np.log(coins.pmf(other) / coins.pmf(other - 1))
-    attained = np.maximum(0.0, -np.expm1(1.0 - losses))
-    deviation = abs(
-        attained.mean() - ComposedProfile([found.protocol.privacy_profile()], [rounds], 1e-4).delta(1.0)
-    )
-    assert deviation < 3.3 * attained.std() / math.sqrt(trials)
-    assert attained.mean() < delta + 3.3 * attained.std() / math.sqrt(trials)
 
 
 @pytest.mark.parametrize(

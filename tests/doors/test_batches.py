@@ -87,19 +87,6 @@ def test_described_error_is_of_stated_users(name, users):
     assert abs(squared.mean() - float(mse)) < 6 * squared.std() / math.sqrt(4000) + 1e-3 * float(mse)
 
 
-@pytest.mark.parametrize("name", ["sageo", "sbin"])
-def test_shuffler_adds_described_messages(name):
-    text = one_line("describe", name, "--users", "1000", *SETTING)
-    added = float(re.search(r"the shuffler adds (\S+) in all", text)[1].rstrip("."))
-    kind = get("frequency", name)
-    protocol = kind.calibrate(BUDGET, Fixed(999), Frequency(4), accounting=best_accounting(kind))
-    rng, sent = np.random.default_rng(20_261_128), Users(np.arange(1000) % 4)
-    totals = [
-        len(protocol.shuffle(protocol.encode(sent, rng), Public(np.array([1000])), rng)) for _ in range(400)
-    ]
-    assert abs(np.mean(totals) - 1000 - added) < 6 * np.std(totals) / 20 + 1e-3
-
-
 @pytest.mark.parametrize("users", [7_654_321, 123_456_789_012])
 def test_whole_parameters_are_in_full(users):
     size = ("--users", str(users), *SETTING)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting.segmented.users import (
@@ -23,8 +22,3 @@ def test_user_level_delta_without_blankets():
     assert_allclose(user_level_delta(0.3, 0.2, 5, 0.0, 10, 3), 1 - 0.8**3)
     assert user_level_delta(0.3, 1.0, 5, 0.0, 10, 3) == 1
     assert_allclose(user_level_reporting_rate(5, 0.0, 10, 3, 0.3, 1e-4), 1 - (1 - 1e-4) ** (1 / 3))
-
-
-def test_user_level_delta_equals_enumeration():
-    """All counts of the two pairs of items up to 27, with a mean of 2 each."""
-    assert user_level_delta(0.0, 0.5, 2, 10.0, 10, 2) == pytest.approx(0.27442795, rel=2e-3)

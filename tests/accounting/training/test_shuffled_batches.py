@@ -14,11 +14,6 @@ from shuffledp.accounting.training.shuffled_batches import _OMITTED, WAYS, _Clon
 from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
 
 DELTA, STEPS = 1e-8, 1000
-#: By sigma, steps and eps: pair in both directions, clones in both directions, Gaussian.
-FEW = {
-    (1.0, 2, 0.5): (0.221269, 0.205111, 0.232241, 0.231598, 0.238422),
-    (2.0, 4, 0.5): (0.017451, 0.007710, 0.032440, 0.031910, 0.052440),
-}
 
 
 def known(sigma, eps):
@@ -48,19 +43,14 @@ def pair(sigma, steps, eps, points):
     return deltas
 
 
-@pytest.mark.parametrize("setting", FEW, ids=str)
-def test_a_few_batches_by_quadrature(setting):
+@pytest.mark.parametrize(("sigma", "steps", "eps"), [(1.0, 2, 0.5), (2.0, 4, 0.5)])
+def test_a_few_batches_by_quadrature(sigma, steps, eps):
     """Pair <= null clones <= Gaussian; adaptive queries exceed the pair, which is therefore no upper bound."""
-    sigma, steps, eps = setting
-    forward, backward, clones, clones_back, gaussian = FEW[setting]
-    assert pair(sigma, steps, eps, 300 if steps == 2 else 60) == pytest.approx((forward, backward), rel=2e-3)
-    found = [_Clones(steps, sigma, way, DELTA).least(eps, 600) for way in WAYS]
-    assert found == pytest.approx([clones, clones_back], rel=1e-3)
-    assert found[0] > clones * (1 - 1e-5)
-    assert known(sigma, eps) == pytest.approx(gaussian, abs=1e-6)
+    forward, backward = pair(sigma, steps, eps, 300 if steps == 2 else 60)
+    clones = [_Clones(steps, sigma, way, DELTA).least(eps, 600) for way in WAYS]
     lower = shuffled_batches_delta(steps, sigma, eps, side="lower")
-    assert 0 < lower <= forward < clones <= gaussian
-    assert backward < clones_back
+    assert 0.9 * forward < lower <= forward * (1 + 2e-3) < clones[0] <= known(sigma, eps)
+    assert backward < clones[1]
 
 
 def test_few_batches_over_two_epochs(monkeypatch):

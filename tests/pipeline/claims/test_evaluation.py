@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from importlib import resources
 
 import pytest
 
 from shuffledp.pipeline.claims import claim_tables, errata_data, evaluation, witness
 
 PAPER = "random_population"
-TEXT = (resources.files("shuffledp.pipeline.papers") / PAPER / "errata.yaml").read_text()
 ERRATA = errata_data.errata(PAPER)
 NOTES = errata_data.reading_notes(PAPER)
 ALL = [*ERRATA, *NOTES]
@@ -65,24 +63,8 @@ def test_failing_witness_prevents_the_table(name, monkeypatch):
         claim_tables.table(PAPER, name)
 
 
-def test_a_condition_that_fails_is_caught(monkeypatch):
-    broken = dataclasses.replace(by_id("RP-N5").compute(), shows=False)
-    monkeypatch.setitem(WITNESSES, "two_sided_hoeffding", lambda: broken)
-    evaluation.evaluate(PAPER, checked=True)
-    with pytest.raises(errata_data.ErratumError, match=r"RP-N5.*condition fails"):
-        evaluation.evaluate(PAPER, "reading_notes", checked=True)
-
-
 def test_infinite_value_is_an_error(monkeypatch):
     broken = dataclasses.replace(by_id("RP-N5").compute(), printed=math.inf)
     monkeypatch.setitem(WITNESSES, "two_sided_hoeffding", lambda: broken)
     with pytest.raises(errata_data.ErratumError, match="finite"):
         evaluation.evaluate(PAPER, "reading_notes")
-
-
-def test_witness_without_erratum_is_refused():
-    extra = {**WITNESSES, "forgotten": WITNESSES["stray_factor"]}
-    with pytest.raises(
-        errata_data.ErratumError, match="no witness function, or no entry, is named forgotten"
-    ):
-        errata_data.parse(TEXT, PAPER, extra)

@@ -55,24 +55,6 @@ def test_announcement_has_accounting_of_data():
     assert segmented(chosen, blankets=1.0).announcing.dummies_in_all == dummies["exact"]
 
 
-def test_estimates_use_the_noisy_histogram():
-    """A wrong announcement scales all estimates of a repeat by a common factor."""
-    protocol = segmented({**FIRST, "eps": 0.05}, blankets=0.05)
-    who = WHO(400)
-    rng = np.random.default_rng(3)
-    estimates = protocol.simulate(who, rng)
-    public = protocol.announce(who, np.random.default_rng(3))  # the first draws of the same stream
-    known = np.array([protocol.refine(public.of_repeat(r)).plan.reports for r in range(400)])
-    exact = segmented(None, blankets=0.05, budget=Budget(protocol.plan.eps, protocol.plan.delta))
-    reports = exact.refine(who.public.of_repeat(0)).plan.reports
-    assert known.std() / reports > 0.01
-    factor = estimates.sum(axis=1) / who.truth.sum(axis=1)
-    assert np.corrcoef(factor, reports / known)[0, 1] > 0.5
-    noise = exact.refine(who.public.of_repeat(0)).expected_variance(who)[0].sum()
-    least = math.sqrt(noise) / who.truth[0].sum()
-    assert abs(np.mean(factor * known / reports) - 1) < 5 * least / math.sqrt(400)
-
-
 def test_noisy_shares_become_level_sizes():
     shares = np.array([[-0.1, 0.5, 0.6], [0.25, 0.5, 0.25], [0.0, 0.0, 0.0]])
     found = settled(shares, np.array([1000.0, 1001.0, 30.0]))

@@ -16,25 +16,8 @@ def column(name, artifact):
 @pytest.mark.parametrize(
     ("artifact", "name", "values"),
     [
-        (
-            "Triangle4CycleShuffle",
-            "any randomizer, proven",
-            [0.160084, 0.417809, 0.566906, 0.582912, 0.019823, 0.584628, 0.586185],
-        ),
-        (
-            "Triangle4CycleShuffle",
-            "randomized response, proven",
-            [0.131103, 0.310604, 0.390992, 0.398990, 0.016235, 0.399844, 0.400621],
-        ),
-        (
-            "Triangle4CycleShuffle",
-            "randomized response, attained",
-            [0.111503, 0.251505, 0.299434, 0.303949, 0.013356, 0.304381, 0.304903],
-        ),
         ("ml-shuffling", "any randomizer, proven", [0.169770]),
         ("ml-shuffling", "randomized response, proven", [0.118153]),
-        ("notebook", "randomized response, proven", [2.763293, 2.607698]),
-        ("benchmarks", "randomized response, proven", [0.577038, 1.272100]),
         ("HPS", "randomized response, proven", [0.10435, 0.02740, 0.008022]),
         ("HPS", "randomized response, attained", [0.09476, 0.02453, 0.007134]),
         ("krr_para", "printed", [0.003418, 0.041540]),

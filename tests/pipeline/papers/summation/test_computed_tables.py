@@ -35,19 +35,6 @@ def test_figure_1b_follows_from_noise_messages():
     assert (abs(chosen["reading"] - 4 * (1 + 2.197e5 / chosen["n"])) <= chosen["reading_error"]).all()
 
 
-def test_noise_messages_by_accounting():
-    table = computed_tables.accountings().set_index("Delta")
-    three_digits = {
-        "analytic": ("2.18e+05", "7.05e+05", "2.13e+06", "7.84e+06", "1.40e+07"),
-        "modular": ("1.61e+04", "5.19e+04", "1.42e+05", "4.97e+05", "9.21e+05"),
-    }
-    for column, values in three_digits.items():
-        assert tuple(f"{v:.2e}" for v in table[column]) == values
-    assert (table["exact, paper's atoms"] <= [2137, 3909, 8042, 20838, 42383]).all()
-    assert (table["exact, best atoms"] <= [2137, 3315, 5932, 13742, 23437]).all()
-    assert list((table["paper"] / 1e4).round(1)) == [0, 6.7, 22.5, 199.8, 978]
-
-
 # -- designs --------------------------------------------------------------------------------------------------------
 
 
