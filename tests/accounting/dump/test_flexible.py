@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
-from shuffledp.accounting import Infeasible
+from shuffledp.accounting import Infeasible, blanket_delta
 from shuffledp.accounting.dump import flexible_profile as module
 from shuffledp.accounting.dump.flexible import (
     FLEXIBLE_ACCOUNTINGS,
@@ -14,11 +15,25 @@ from shuffledp.accounting.dump.flexible import (
 )
 from shuffledp.accounting.general import dummy_blanket as blanket
 from shuffledp.accounting.general.composition import ComposedProfile
+from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.tasks import Budget, Frequency
 
 N = 500_000
+
+
+@pytest.mark.parametrize(("n", "values", "dummies", "rate"), [(1, 3, 4, 0.7), (12, 5, 7, 0.2)])
+@pytest.mark.parametrize("eps_local", [1.5, math.inf])
+def test_delta_averages_senders_and_reports(n, values, dummies, rate, eps_local):
+    senders = binom.pmf(np.arange(n + 1), n, rate)
+    uniform = binom.pmf(np.arange(n), n - 1, blanket_rate(values, eps_local))
+    for eps in (0.0, 0.4):
+        deltas = [
+            [blanket_delta(eps, i * dummies + j, values, eps_local) for j in range(n)] for i in range(n + 1)
+        ]
+        got = flexible_dummy_delta(eps, n, values, dummies, rate, eps_local=eps_local)
+        assert got == pytest.approx(senders @ deltas @ uniform, rel=1e-9)
 
 
 def test_long_law_bounds_within_two_percent(monkeypatch):
