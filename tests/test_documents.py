@@ -140,10 +140,21 @@ def test_results_schema_lists_every_column(title, schema):
     assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == schema.names
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
-def test_first_pages_state_gallery_finding(name):
-    figures = json.loads((ROOT / "docs/gallery/overall.json").read_text(encoding="utf-8"))["figures"]
-    caption = next(figure["caption"] for figure in figures if figure["id"] == "dumbbells")
+@pytest.mark.parametrize(
+    ("name", "paper", "figure"),
+    [
+        ("README.md", "overall", "dumbbells"),
+        ("docs/index.md", "overall", "dumbbells"),
+        ("docs/random_population.md", "random_population", "fig4_both"),
+        ("docs/dump.md", "dump", "fig9_both"),
+        ("docs/summation.md", "summation", "fig1c"),
+        ("docs/shuffle_gaussian.md", "shuffle_gaussian", "fig1b"),
+        ("docs/segmented.md", "segmented", "fig2_both"),
+    ],
+)
+def test_pages_state_gallery_finding(name, paper, figure):
+    figures = json.loads((ROOT / f"docs/gallery/{paper}.json").read_text(encoding="utf-8"))["figures"]
+    caption = next(drawn["caption"] for drawn in figures if drawn["id"] == figure)
     finding = " ".join(caption.partition("\n\n")[0].split())
     text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
     assert finding.removeprefix("A ") in text

@@ -628,17 +628,20 @@ def reference(configfile: str | None, kept: Path | None) -> None:
 
 
 def _overall_tables(results: Path) -> dict[str, bytes]:
-    """Return the tables of the pictures over all papers, by their names in the reference."""
+    """Return the tables of the pictures over all papers, and the verdicts, by their names in the reference."""
     from shuffledp.pipeline.figures.drawings import figure_folder
-    from shuffledp.pipeline.figures.overall_jobs import FIGURES, KEPT, KEY
+    from shuffledp.pipeline.figures.overall_jobs import FIGURES, KEPT, KEPT_CLAIMS, KEY
     from shuffledp.pipeline.manifest import CHECKSUMS
-    from shuffledp.storage import read_verified
+    from shuffledp.storage import read_verified, verified_rows
 
     folder = figure_folder(results, KEY)
-    return {
+    verdicts = {row["id"]: row["overall"] for row in verified_rows(results / "claims/claims.csv")}
+    lines = ["id,verdict", *(f"{id},{verdict}" for id, verdict in verdicts.items())]
+    tables = {
         f"{KEPT.name}/{name}.csv": read_verified(folder / f"{name}.csv", folder / CHECKSUMS)
         for name in FIGURES
     }
+    return tables | {f"{KEPT.name}/{KEPT_CLAIMS.name}": "\n".join([*lines, ""]).encode()}
 
 
 @main.command()

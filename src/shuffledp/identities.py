@@ -40,6 +40,8 @@ class Identity:
         Option of each name that the protocol has with an option other than the default.
     cite : str
         Key of the source in ``protocols/sources.bib``; empty for a protocol that was derived in this project.
+    reconstructed : bool
+        True if the available text of the source lacks the printed formula, which this project reconstructed.
     """
 
     label: str
@@ -51,6 +53,7 @@ class Identity:
     also: tuple[str, ...] = ()
     cite: str = ""
     variants: Mapping[str, str] = field(default_factory=dict)
+    reconstructed: bool = False
 
 
 def identity_of(task_kind: str, name: str) -> Identity | None:
@@ -92,6 +95,7 @@ def _identity(about: Mapping[str, Any], colors: Mapping[str, str]) -> Identity:
         tuple(about.get("also", ())),
         about.get("cite", ""),
         about.get("variants", {}),
+        about.get("reconstructed", False),
     )
 
 

@@ -215,8 +215,12 @@ def audit_tables():
 
 def kept_overall():
     """Return the tables of the reference for pictures that this run cannot draw."""
-    names = [str(path.relative_to(ROOT)) for path in overall_jobs.kept_tables(ROOT)]
-    return [local(str(project_file(name))) for name in names]
+    return [kept_file(path.relative_to(ROOT)) for path in overall_jobs.kept_tables(ROOT)]
+
+
+def kept_file(path):
+    """Return a file of the reference as an input that no storage provider copies."""
+    return local(str(project_file(str(path))))
 
 
 def captions_of(drawing_jobs):

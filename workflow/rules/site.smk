@@ -10,6 +10,7 @@ rule pages:
         HEADLINES,
         AUDIT,
         ASKED,
+        kept_file(overall_jobs.KEPT_CLAIMS),
     output:
         [
             f"{RESULTS}/{name}"
@@ -25,6 +26,7 @@ rule pages:
         protocols=PLAN.protocols,
         questions=bool(ASKED),
         links=SETTINGS.links,
+        kept=str(ROOT / overall_jobs.KEPT_CLAIMS),
         code=CODE.keys("site"),
     script:
         "../scripts/pages.py"

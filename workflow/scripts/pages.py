@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline import site
-from shuffledp.pipeline.jobs import job_of
+from shuffledp.pipeline.jobs import job_of, source
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake
@@ -17,6 +17,7 @@ def main(
     protocols: Sequence[str],
     questions: bool,
     links: Mapping[str, str],
+    kept: Path | None,
     outputs: Sequence[Path],
 ) -> None:
     """Write the site of these papers into the results folder; the rule must list exactly the site's files."""
@@ -26,7 +27,7 @@ def main(
         raise ValueError(
             f"The rule lists other files than the site has: {', '.join(wrong)}. Correct the rule."
         )
-    site.publish(results, papers, protocols, questions, links)
+    site.publish(results, papers, protocols, questions, links, kept)
 
 
 if __name__ == "__main__":
@@ -37,5 +38,6 @@ if __name__ == "__main__":
             snakemake.params.protocols,
             snakemake.params.questions,
             snakemake.params.links,
+            source(snakemake.params.kept),
             [Path(path) for path in job.output],
         )

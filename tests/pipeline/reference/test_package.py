@@ -305,6 +305,9 @@ def compute(project: Path, overrides: dict[str, Any] | None = None, results_fold
     publish(
         folder / "figures.sha256", {folder / f"{name}.csv": name.encode() for name in overall_jobs.FIGURES}, 2
     )
+    claims = project / results_folder / "claims"
+    rows = b"id,accounting,overall\nDE-1,printed,in part\nDE-1,exact,in part\nDE-2,-,fails\n"
+    publish(claims / "claims.sha256", {claims / "claims.csv": rows})
 
 
 def test_results_become_the_reference(project, monkeypatch):
@@ -313,7 +316,8 @@ def test_results_become_the_reference(project, monkeypatch):
     assert (code, "There is no reference in reference" in output) == (REFUSED, True)
     assert call("reference")[0] == 0
     kept = {path.stem: path.read_text() for path in (project / overall_jobs.KEPT).iterdir()}
-    assert kept == {name: name for name in overall_jobs.FIGURES}
+    verdicts = {"claims": "id,verdict\nDE-1,in part\nDE-2,fails\n"}
+    assert kept == {name: name for name in overall_jobs.FIGURES} | verdicts
     compute(project)
     code, output = call("verify")
     assert code == SAME, output

@@ -117,7 +117,8 @@ def test_protocol_page_has_the_runs_results(papers: dict[str, Folder], tmp_path:
     first.publish()
     text = html(pages.render(tmp_path, PAPERS, PROTOCOLS), "protocols/pure_dump")
     assert "<h1>pureDUMP</h1>" in text and "also as curator" not in text
-    assert text.count(">histogram</th>") == 1 and text.count('<td class="number">100,000</td>') == 4
+    assert text.count(">histogram (squared error of a count of users)</th>") == 1
+    assert text.count('<td class="number">100,000</td>') == 4
     assert "too few users" in text and "{&#34;total&#34;: 4321}" in text
     assert '<a href="../../pages/audit.html#frequency-pure_dump-exact">frequency, exact</a>' in text
     assert text.count('href="../../pages/random_population.html#fig4"') == 1
@@ -334,6 +335,27 @@ def test_only_long_fractions_are_shortened(papers: dict[str, Folder], tmp_path: 
     assert cells == [shown.get(text, text) for text in texts]
 
 
+@pytest.mark.usefixtures("papers")
+def test_small_runs_show_kept_verdicts(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.csv"
+    kept.write_text("id,verdict\nRP-01,fails\nRP-08,holds\n")
+    assert "papers’ scale" not in html(pages.render(tmp_path, PAPERS, PROTOCOLS, kept=kept), "claims")
+    small = {"scale": "shortened", "accounting": "exact"}
+    publish_table(tmp_path, "claims", small, small | {"id": "RP-08", "overall": "holds"})
+    site = pages.render(tmp_path, PAPERS, PROTOCOLS, kept=kept)
+    assert html(site, "claims").count("(papers’ scale: ") == 1
+    assert ">all papers, kept results at the papers’ scale</th>" in html(site, "index")
+    assert "(papers’ scale: fails)" in html(site, PAPERS[0])
+
+
+def test_own_protocols_are_marked_unpublished(site: Site) -> None:
+    marked = re.findall(
+        r'<code data-field="protocol">(\w+)</code> <span[^>]*>unpublished', html(site, "choose")
+    )
+    names = {name for name, identity in identities().items() if not identity.cite}
+    assert "jump_counts" in marked and set(marked) <= names
+
+
 def test_hostile_text_stays_text(papers: dict[str, Folder], tmp_path: Path) -> None:
     bad = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
     paper = papers["dump"]
@@ -445,22 +467,21 @@ def test_script_replaces_the_whole_site(site: Site, tmp_path: Path) -> None:
         script("workflow/scripts/pages.py"),
         [tmp_path / name for name in pages.outputs(PAPERS, PROTOCOLS)],
     )
-    pages_script.main(tmp_path, PAPERS, PROTOCOLS, True, {}, outputs)
+    pages_script.main(tmp_path, PAPERS, PROTOCOLS, True, {}, None, outputs)
     assert {name: (tmp_path / name).read_bytes() for name in site} == site
     assert set(listed(tmp_path / "site.sha256")) == {tmp_path / name for name in site}
     (tmp_path / "site/old").mkdir()
     (tmp_path / "site/old/thing.js").write_text("old")
     fewer = PAPERS[:1]
-    pages_script.main(
-        tmp_path, fewer, PROTOCOLS, True, {}, [tmp_path / name for name in pages.outputs(fewer, PROTOCOLS)]
-    )
+    outputs_of_fewer = [tmp_path / name for name in pages.outputs(fewer, PROTOCOLS)]
+    pages_script.main(tmp_path, fewer, PROTOCOLS, True, {}, None, outputs_of_fewer)
     left = {path for folder in ("pages", "site") for path in (tmp_path / folder).rglob("*") if path.is_file()}
     assert left | {tmp_path / "index.html"} == set(listed(tmp_path / "site.sha256"))
     assert not (tmp_path / "pages/dump.html").exists()
     assert not (tmp_path / "site/old").exists()
     assert damaged(tmp_path / "site.sha256") == []
     with pytest.raises(ValueError, match="The rule lists other files"):
-        pages_script.main(tmp_path, PAPERS, PROTOCOLS, True, {}, outputs[1:])
+        pages_script.main(tmp_path, PAPERS, PROTOCOLS, True, {}, None, outputs[1:])
 
 
 def test_study_is_below_the_papers(papers: dict[str, Folder], tmp_path: Path) -> None:

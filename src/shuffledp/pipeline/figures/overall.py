@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from shuffledp.identities import identities
 from shuffledp.numerics.rounding import round_to_digits
 from shuffledp.pipeline.experiments.bundle import FAKES
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
@@ -56,6 +57,7 @@ from shuffledp.pipeline.figures.rows import (
 from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.style import figure_style, rendered
 from shuffledp.pipeline.figures.titles import common_setting, setting_words, with_title
+from shuffledp.pipeline.formatters import listed
 from shuffledp.pipeline.jobs import source
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, ManifestEntry, run_of
 from shuffledp.storage import publish
@@ -180,16 +182,18 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
 
 def _of_dumbbells(table: pd.DataFrame) -> dict[str, Any]:
     shuffled = table[table["trust"] == TRUST["shuffler"]]
-    looser = (shuffled["printed_over_curator"] / shuffled["over_curator"]).loc[lambda ratio: ratio > 1.01]
+    reconstructed = {identity.label for identity in identities().values() if identity.reconstructed}
+    ratios = shuffled["printed_over_curator"] / shuffled["over_curator"]
+    bounds = ratios[~shuffled["label"].isin(reconstructed)].dropna()
     best = records(shuffled)[0]
     bits = best["printed_bits"] / best["bits"]
     return {
         "best": best,
         "share": best["over_curator"] - 1,
-        "protocols": len(shuffled),
-        "looser": len(looser),
-        "median": float(looser.median()) if len(looser) else None,
-        "at_least_median": int((looser >= looser.median()).sum()),
+        "chosen": best["label"] == identities()["correlated_noise"].label,
+        "bounds": len(bounds),
+        "median": float(bounds.median()) if len(bounds) else None,
+        "reconstructed": listed([label for label in shuffled["label"] if label in reconstructed]),
         "bits": bits if bits > 1.05 else None,
         "setting": setting_words(best),
     }

@@ -34,6 +34,8 @@ TITLES = {
 FIGURES = tuple(name for name in TITLES if name != RANKING)
 #: Folder with the table of each picture from a run at the papers' scale.
 KEPT = Path("reference/overall")
+#: Table with the verdict on each claim from a run at the papers' scale.
+KEPT_CLAIMS = KEPT / "claims.csv"
 #: Pictures that a run at a smaller scale cannot draw in a useful way: they need many settings, or a curator.
 SAMPLED = ("dumbbells", "best_protocols", "by_year", "profiles", "robustness")
 

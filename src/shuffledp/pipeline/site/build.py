@@ -172,10 +172,14 @@ def _leading(results: Results, paper: PaperResults, page: str) -> Leading | None
 
 
 def read(
-    folder: Path, papers: Sequence[str], questions: bool = True, links: Mapping[str, str] = NO_LINKS
+    folder: Path,
+    papers: Sequence[str],
+    questions: bool = True,
+    links: Mapping[str, str] = NO_LINKS,
+    kept: Path | None = None,
 ) -> Results:
-    """Read the results of the site."""
-    claimed, judged = claims.headlines(folder), claims.claims(folder)
+    """Read the results of the site; `kept` has verdicts at the papers' scale, for papers at a smaller one."""
+    claimed, judged = claims.headlines(folder), claims.claims(folder, claims.kept_verdicts(kept))
     all_papers = tuple(
         _read_paper(manifest.read(folder / "figures" / key), claimed, judged) for key in papers
     )
@@ -205,20 +209,24 @@ def render(
     protocols: Sequence[str] = (),
     questions: bool = True,
     links: Mapping[str, str] = NO_LINKS,
+    kept: Path | None = None,
 ) -> dict[str, bytes]:
     """Return the files of the site by path, with or without the searches for answers to open questions.
 
-    `links` are addresses by label, relative to the first page or absolute.
+    `links` are addresses by label, relative to the first page or absolute. `kept` is a table of verdicts at the papers'
+    scale, which a shortened run shows where its own differ.
     """
     expected = site_files.outputs(papers, protocols)
-    results = read(folder, papers, questions, links)
+    results = read(folder, papers, questions, links, kept)
     environment = _environment()
     written = {page.path: _html(environment, page, results).encode() for page in pages(results)}
     written |= {
         site_files.chart_data(paper.key): script(paper.key, paper.charts).encode()
         for paper in (*results.papers, results.overall)
     }
-    written[site_files.SELECTOR_DATA] = selector.script(results.tables, results.protocols).encode()
+    written[site_files.SELECTOR_DATA] = selector.script(
+        results.tables, results.protocols, {name: results.unpublished(name) for name in results.protocols}
+    ).encode()
     static = resources.files("shuffledp.pipeline.site") / "static"
     for name in (site_files.STYLE, site_files.SCRIPT, site_files.SELECTOR_SCRIPT, site_files.EXPLORE):
         written[name] = (static / name.rpartition("/")[2]).read_bytes()
@@ -237,9 +245,10 @@ def publish(
     protocols: Sequence[str] = (),
     questions: bool = True,
     links: Mapping[str, str] = NO_LINKS,
+    kept: Path | None = None,
 ) -> None:
     """Publish the site with its checksum list, and remove files of the previous site."""
-    files = render(folder, papers, protocols, questions, links)
+    files = render(folder, papers, protocols, questions, links, kept)
     contents = {folder / name: content for name, content in files.items()}
     publish_bundle(folder / site_files.CHECKSUM, contents)
     for name in site_files.FOLDERS:

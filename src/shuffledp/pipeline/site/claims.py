@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,26 @@ OUTCOMES = ("holds", "in part", "fails", "untestable")
 SEARCHED = ("violated", "bracketed", "no violation found")
 
 
-def claims(results: Path) -> Rows:
-    """Return claims in the order of their table, each with its verdicts by accounting and target of the error."""
+def kept_verdicts(table: Path | None) -> dict[str, str]:
+    """Return the verdicts at the papers' scale that the project keeps, by id; none without a table."""
+    if table is None:
+        return {}
+    with table.open(encoding="utf-8", newline="") as lines:
+        return {row["id"]: row["verdict"] for row in csv.DictReader(lines)}
+
+
+def claims(results: Path, kept: Mapping[str, str]) -> Rows:
+    """Return claims in the order of their table, each with its verdicts by accounting and target of the error.
+
+    A claim of a shortened run has its kept verdict, too.
+    """
     claims_by_id: dict[str, dict[str, Any]] = {}
     for row in verified_rows(results / "claims/claims.csv"):
         rank, errata = OUTCOMES.index(row["overall"]), row["errata"].split()
-        claim = claims_by_id.setdefault(row["id"], {**row, "rank": rank, "errata": errata, "judgments": []})
+        at_scale = "" if row["scale"] == "paper" else kept.get(row["id"], "")
+        claim = claims_by_id.setdefault(
+            row["id"], {**row, "rank": rank, "errata": errata, "kept": at_scale, "judgments": []}
+        )
         judgment = {name: "" if text == "-" else text for name, text in row.items()}
         against = judgment["target"] and f"error against the {judgment['target']}"
         terms = ", ".join(filter(None, (judgment["accounting"], against)))

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from shuffledp.identities import identities
 from shuffledp.pipeline import manifest
 from shuffledp.pipeline.site import claims, errata, origins, selector, site_files
 from shuffledp.pipeline.site.cards import Deck, deck, title_of
@@ -16,7 +17,7 @@ from shuffledp.pipeline.site.origins import DataNote, Origin
 from shuffledp.pipeline.site.ranking import Ranking, is_ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from shuffledp.pipeline.manifest import DrawnPaper
@@ -169,6 +170,14 @@ class Results:
         """Ids of all claims."""
         return frozenset(claim["id"] for _, claim in self.claims)
 
+    def unpublished(self, protocol: str) -> str:
+        """Return a remark on a protocol without a published source; empty for others."""
+        identity = identities().get(protocol)
+        if identity is None or identity.cite:
+            return ""
+        audited = any(row["outcome"] != "not audited" for row in self.audits_of(protocol))
+        return "unpublished" if audited else "unpublished, not audited in this run"
+
     @cached_property
     def question_ids(self) -> frozenset[str]:
         """Ids of all open questions."""
@@ -208,13 +217,15 @@ class Results:
         if not judged:
             return ()
         plain = [claim for claim in judged if claim["kind"] == "claim"]
-        parts = [
+        parts: list[tuple[str, Sequence[Row]]] = [
             (paper.name, [claim for claim in paper.claims if claim["kind"] == "claim"])
             for paper in self.papers
             if paper.claims
         ]
+        kept = [{"overall": claim["kept"]} for claim in plain if claim["kept"]]
         parts += [
             ("all papers", plain),
+            *([("all papers, kept results at the papers’ scale", kept)] if kept else []),
             ("orderings that follow from them", [claim for claim in judged if claim["kind"] != "claim"]),
         ]
         return tuple((name, claims.counts(of)) for name, of in parts)

@@ -219,10 +219,11 @@ def _place(power: float, low: int, high: int) -> float:
     return round(100 * (power - low) / (high - low), 1)
 
 
-def script(tables: Tables, protocols: Sequence[str]) -> str:
-    """Return a script with all tables and the protocols with a page; an opened file cannot read other files."""
+def script(tables: Tables, protocols: Sequence[str], remarks: Mapping[str, str]) -> str:
+    """Return a script with all tables, the protocols with a page, and remarks by protocol, as a file reads no other."""
     content = {
         "pages": protocols,
+        "remarks": remarks,
         "sizes": SIZES,
         "printed": PRINTED,
         "settings": [

@@ -1,7 +1,7 @@
 // The selector: the fields choose the nearest computed setting; the page shows the first one without this script.
 "use strict";
 {
-  const { sizes, printed, settings, pages } = window.shuffledpSelector;
+  const { sizes, printed, settings, pages, remarks } = window.shuffledpSelector;
   const section = document.querySelector(".ranked");
   const form = section.querySelector("form");
   const table = section.querySelector("table");
@@ -30,6 +30,7 @@
   const rowOf = (offer, lines) => {
     const row = exampleRow.cloneNode(true);
     for (const name of ["protocol", "mse", "half_width", "in_users", "messages", "most", "bits", "local", "guarantee", "evaluated"]) put(row, name, offer[name]);
+    put(row, "remark", remarks[offer.protocol] ?? "");
     const name = pages.includes(offer.protocol) ? element("a", offer.label) : document.createTextNode(offer.label);
     if (name.tagName) name.href = `protocols/${offer.protocol}.html`;
     row.querySelector("th span").replaceChildren(name);
