@@ -32,6 +32,8 @@ USERS = (10_000, 100_000, 1_000_000)
 BUDGETS = (0.5, 1.0, 2.0)
 #: Values, largest number, items or dimensions by task.
 SIZES = {"frequency": (10, 100, 1000), "summation": (1, 10, 100), "sets": (128,), "vectors": (10, 100)}
+#: Users per value from which some protocol of several releases is better than an answer without data.
+LEAST_USERS = 100
 #: Numbers of releases beyond one.
 ROUNDS = (7, 30)
 DELTA, SMALL_DELTA = 1e-6, 1e-9
@@ -52,7 +54,7 @@ def list_settings() -> list[SelectorSetting]:
         replace(setting, rounds=rounds)
         for setting in usual
         for rounds in ROUNDS
-        if (setting.task, setting.size) == (first.task, first.size)
+        if setting.task == first.task and setting.users >= LEAST_USERS * setting.size
     ]
     return list(dict.fromkeys((first, *once, *repeated, *smaller, *printed)))
 
