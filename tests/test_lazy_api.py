@@ -30,10 +30,6 @@ def run(program: str) -> str:
     return done.stdout
 
 
-def test_the_rooms_with_a_door():
-    assert {"shuffledp.accounting", "shuffledp.protocols", "shuffledp.pipeline.datasets"} <= set(DOORS)
-
-
 @pytest.mark.parametrize("door", DOORS)
 def test_every_name_is_its_homes_object(door):
     module = import_module(door)

@@ -188,8 +188,6 @@ def test_table_is_printed_without_a_plot(tmp_path):
         (("--csv", "a.csv", "--column", "a", "--separator", ";"), "--separator is for sets"),
         (("--csv", "a.csv", "--user", "a", "--set-size", "2"), "or --user and --item"),
         (("--csv", "missing.csv", "--column", "a"), "There is no file missing.csv"),
-        (("--population", "binomial:3", *SIZE), "population must be binomial:TRIALS:RATE"),
-        (("--users", "100", *SIZE, "--protocols", "x.py:X"), "there is no file x.py"),
         (("--users", "100", *SIZE, "--protocols", ","), "--protocols must hold at least one name, got ','"),
         (("--users", "9", *SIZE, "--plot", "a.doc"), "The file name of a picture must end in one"),
         (("--users", "9", *SIZE, "--csv-out", "no/a.csv"), "There is no folder no for no/a.csv"),
@@ -200,7 +198,6 @@ def test_table_is_printed_without_a_plot(tmp_path):
             "--csv-out in.csv.py is the file in.csv.py, which is read",
         ),
         (("--csv", "in.csv", "--column", "v", "--values", '"1,2'), "(unexpected end of data)"),
-        (("--users", "900", "--max-value", "nan"), "--max-value must be a positive finite number, got nan"),
     ],
 )
 def test_mistakes_get_one_line(tmp_path, monkeypatch, arguments, says):

@@ -7,8 +7,6 @@ import itertools
 import json
 import math
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from decimal import Decimal
 
@@ -172,11 +170,3 @@ def test_json_has_texts_for_infinite_numbers():
     unbounded = replace(curves(1.3, 99), renyi=(math.inf,), orders=(2.0,), mu=math.inf)
     text = json.dumps([answer, unbounded.as_dict()])
     assert "Infinity" not in text and "NaN" not in text
-
-
-def test_the_module_is_the_command():
-    words = ["account", "--eps-local", "4", "--users", "1000", "--delta", "1e-6"]
-    run = subprocess.run(
-        [sys.executable, "-m", "shuffledp", *words], capture_output=True, text=True, check=True
-    )
-    assert run.stdout == account(" ".join(words[1:]))

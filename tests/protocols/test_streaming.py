@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from protocols.test_base import Echo
 from shuffledp.accounting import Infeasible
 from shuffledp.populations import Fixed
-from shuffledp.protocols import Cost, Messages, ProtocolBase, available, get, stream
+from shuffledp.protocols import Cost, Messages, available, get, stream
 from shuffledp.protocols.conformance import default_cases
 from shuffledp.protocols.streaming import users_at_once
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public, Summation, Users
@@ -150,25 +151,13 @@ def test_unstreamable_protocols_are_refused():
 
 
 @dataclass(frozen=True)
-class Wide(ProtocolBase):
+class Wide(Echo):
     """Protocol without a fast law that records how many users it encodes at a time."""
 
-    name = "wide"
-    task_kind = "frequency"
-    label = "Wide"
-    source = "none"
-    trust = "central"
     bits: float = 2.0**27
-
-    @classmethod
-    def calibrate(cls, budget, population, task, *, accounting="printed"):
-        return cls()
 
     def encode(self, users, rng):
         return Messages(np.full(len(users), min(len(users) - 1, 1)))
-
-    def estimate(self, aggregate, public):
-        return aggregate / public.n_users[:, None]
 
     def cost(self):
         return Cost(1.0, self.bits)

@@ -116,22 +116,32 @@ def test_wrong_arguments_are_named(call, message):
         call()
 
 
-def test_curves_take_best_order_or_warn():
-    orders, common = np.arange(2, 65), {"n": N, "rounds": 100, "delta": DELTA}
-    for form in SUBSAMPLED_FORMS:
-        rdp = subsampled_shuffle_gaussian_rdp(orders, N, 60, 0.86, form=form)
-        found = subsampled_shuffle_gaussian_epsilon(m=60, sigma=0.86, form=form, most_order=64, **common)
-        assert found == best_epsilon(orders, 100 * rdp, DELTA)[0]
-    for form in CHECKIN_FORMS:
-        rdp = checkin_shuffle_gaussian_rdp(orders, N, RATE, 5.0, form=form)
-        found = checkin_shuffle_gaussian_epsilon(rate=RATE, sigma=5.0, form=form, most_order=64, **common)
-        assert found == best_epsilon(orders, 100 * rdp, DELTA)[0]
-    best, _ = best_checkin_shuffle_gaussian_rdp_theorem3(orders, N, RATE, 5.0)
-    found = checkin_theorem3_epsilon(rate=RATE, sigma=5.0, most_order=64, **common)
-    assert found == best_epsilon(orders, 100 * best, DELTA)[0]
-    rdp = checkin_generic_rdp(orders, N, RATE, 5.0)
-    found = checkin_generic_epsilon(rate=RATE, sigma=5.0, most_order=64, **common)
-    assert found == best_epsilon(orders, 100 * rdp, DELTA)[0]
+CURVES = [
+    *(
+        (subsampled_shuffle_gaussian_epsilon, subsampled_shuffle_gaussian_rdp, {"m": 60, "form": form})
+        for form in SUBSAMPLED_FORMS
+    ),
+    *(
+        (checkin_shuffle_gaussian_epsilon, checkin_shuffle_gaussian_rdp, {"rate": RATE, "form": form})
+        for form in CHECKIN_FORMS
+    ),
+    (
+        checkin_theorem3_epsilon,
+        lambda *of, **other: best_checkin_shuffle_gaussian_rdp_theorem3(*of, **other)[0],
+        {"rate": RATE},
+    ),
+    (checkin_generic_epsilon, checkin_generic_rdp, {"rate": RATE}),
+]
+
+
+@pytest.mark.parametrize(("epsilon", "divergences", "options"), CURVES)
+def test_curves_take_the_best_order(epsilon, divergences, options):
+    orders, setting = np.arange(2, 65), {"n": N, "sigma": 5.0, **options}
+    found = epsilon(rounds=100, delta=DELTA, most_order=64, **setting)
+    assert found == best_epsilon(orders, 100 * divergences(orders, **setting), DELTA)[0]
+
+
+def test_orders_suffice_or_warn():
     small = {"n": N, "m": 60, "sigma": 5.0, "rounds": 1, "delta": DELTA}
     found = subsampled_shuffle_gaussian_epsilon(**small)
     assert found == subsampled_shuffle_gaussian_epsilon(most_order=enough_orders(60, 5.0, DELTA), **small)

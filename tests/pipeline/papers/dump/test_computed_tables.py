@@ -11,10 +11,6 @@ from shuffledp.pipeline.papers.dump import computed_tables
 def test_table_3_agrees_in_all_cells():
     table = claim_tables.table("dump", "table3")
     assert (table["verdict"] == "agrees").all() and len(table) == 16
-    shown = table["formula"].round(2).tolist()
-    # 12.695 and 56.425 lie on the edge between two roundings.
-    assert shown[:4] == pytest.approx([12.70, 126.95, 126.95, 1269.51], abs=0.011)
-    assert shown[-4:] == pytest.approx([2.03, 20.31, 20.31, 203.12], abs=0.005)
     assert table["delta of the paper's entry"].max() <= 1.4e-21
     assert (table["exact"] < table["ours"]).all() and (table["corrected"] >= table["ours"]).all()
 

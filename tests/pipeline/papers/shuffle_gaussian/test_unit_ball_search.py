@@ -17,19 +17,6 @@ def line(*places: float) -> NDArray[np.float64]:
     return np.array(places)[:, None]
 
 
-@pytest.mark.parametrize(
-    ("order", "users", "dimension"), [(2, 2, 2), (8, 2, 1), (4, 3, 1), (2, 3, 2), (2, 4, 1)]
-)
-def test_own_pair_has_divergence_of_theorem(order: int, users: int, dimension: int) -> None:
-    old = np.zeros((users, dimension))
-    new = old.copy()
-    new[0, 0] = 1.0
-    sigma = 1.6
-    assert unit_ball_search.shuffled_gaussian_rdp(order, old, new, sigma) == pytest.approx(
-        float(shuffle_gaussian_rdp([order], users, sigma)[0]), rel=1e-7
-    )
-
-
 @pytest.mark.parametrize(("order", "sigma"), [(2.0, 0.7), (3.5, 1.0), (6.0, 1.5)])
 def test_two_users_equal_plain_integral(order: float, sigma: float) -> None:
     y = np.linspace(-14, 15, 600) * sigma

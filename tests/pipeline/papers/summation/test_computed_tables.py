@@ -28,13 +28,6 @@ def test_verdicts():
     assert (ours["other"] < [2.005, 3.01, 4.025, 5.075, 5.125]).all()
 
 
-def test_figure_1b_follows_from_noise_messages():
-    """The points fit 4 (1 + N / n) with N = 2.197e5, up to errors of reading."""
-    points = computed_tables.readings()
-    chosen = points[(points["panel"] == "b") & (points["curve"] == "correlated noise")]
-    assert (abs(chosen["reading"] - 4 * (1 + 2.197e5 / chosen["n"])) <= chosen["reading_error"]).all()
-
-
 # -- designs --------------------------------------------------------------------------------------------------------
 
 
