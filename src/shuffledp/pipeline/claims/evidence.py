@@ -61,27 +61,24 @@ class Evidence:
         belong to the simulation, and ``accuracy`` is the mean over training runs.
         """
         results = self._results(experiment, method)
-        cells, values = results.cells, results.values
+        cells, summary = results.cells, results.summary()
         chosen = cells[(cells["accounting"] == accounting) & (cells["status"] == "ok")]
         if chosen.empty:
             raise MissingResultsError(
                 f"{self.paper}.{experiment}.{method} has no result with {accounting} accounting"
             )
         # The accuracy of a training run is no error: a claim on it reads the curves of the run.
-        trained = values["metric"].isin(TRAINED_METRICS)
-        simulated = values["kind"] == "simulated"
-        runs = values[simulated & ~trained].groupby("cell")["value"]
-        columns = {
-            "expected": values[~simulated & ~trained].groupby("cell")["value"].first(),
-            **{
-                metric: values[values["metric"] == metric].groupby("cell")["value"].mean()
-                for metric in TRAINED_METRICS
-            },
-            "mean": runs.mean(),
-            "standard_error": runs.sem(),
-            "count": runs.count(),
+        errors = summary[~summary["metric"].isin(TRAINED_METRICS)]
+        simulated = errors["kind"] == "simulated"
+        sources = {
+            "expected": (errors[~simulated], "mean"),
+            **{name: (errors[simulated], name) for name in ("mean", "standard_error", "count")},
+            **{metric: (summary[summary["metric"] == metric], "mean") for metric in TRAINED_METRICS},
         }
-        numbers = {name: chosen["cell"].map(column) for name, column in columns.items()}
+        numbers = {
+            name: chosen["cell"].map(rows.groupby("cell")[column].first())
+            for name, (rows, column) in sources.items()
+        }
         return (
             chosen.assign(**numbers).set_index(list(results.provenance[method]["job"]["grid"])).sort_index()
         )

@@ -35,7 +35,7 @@ import xarray as xr
 
 from shuffledp.pipeline import formatters
 from shuffledp.pipeline.figures.drawing_jobs import BOTH, Fields
-from shuffledp.pipeline.figures.long_form import long_form
+from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.formatters import SAME, finite
 from shuffledp.pipeline.query import FEASIBLE, Array, MissingResultsError, Points, Query, lines, select, share
 
@@ -58,7 +58,6 @@ DRAWN_TWICE = "Dashed lines are printed, solid lines are exact. The strip has th
 _NUMBER = "number"
 #: Variable of the numbers of a table of claims.
 _ROW = "row"
-_COLUMNS = ("accounting",)  # besides the variables of the grid, what tells the numbers of one method apart
 
 
 class CaptionError(ValueError):
@@ -141,13 +140,9 @@ class Numbers:
         here: Fields,
     ) -> Numbers:
         """Return the drawn numbers of an experiment, one per cell: the closed form or else a simulated mean."""
-        numbers = long_form(cells, summary, quantity)
-        columns = [c for c in ("method", *_COLUMNS, *grid) if c in numbers]
-        first = numbers.sort_values("kind", kind="stable").drop_duplicates(
-            columns
-        )  # computed, expected, simulated
-        rows = first[[*columns, "mean"]].rename(columns={"mean": _NUMBER})
-        return cls(rows[rows[_NUMBER].notna()], list(methods), here)
+        columns = [name for name in ("method", "accounting", *grid) if name in cells]
+        rows = cells[columns].assign(**{_NUMBER: cells["cell"].map(by_cell(cells, summary, quantity))})
+        return cls(rows.dropna(subset=_NUMBER), list(methods), here)
 
     def questions(self) -> dict[str, Any]:
         """Return the functions of a template, by name."""
@@ -233,13 +228,13 @@ class Numbers:
 
     def growth(self, method: str, variable: str) -> Array | None:
         """Return the ratios of a method's numbers at the largest and the smallest value of a variable, or None."""
-        if not self.drawn(method) or variable not in self.value(method).dims:
-            return None
         ends = (self.greatest(variable), self.least(variable))
-        if not all(self.drawn(method, **{variable: end}) for end in ends):
+        try:
+            varies = variable in self.value(method).dims
+            last, first = (self.value(method, **{variable: end}) for end in ends)
+        except MissingResultsError:
             return None
-        last, first = (self.value(method, **{variable: end}) for end in ends)
-        return last / first if (last / first).notnull().any() else None
+        return last / first if varies and (last / first).notnull().any() else None
 
     def least(self, variable: str) -> Any:
         """Return the smallest value of a variable in this file."""
