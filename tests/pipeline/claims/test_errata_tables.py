@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from shuffledp.pipeline.claims import claim_tables, errata_data, evaluation, witness
+from shuffledp.pipeline.claims import claim_tables, errata_data, witness
 
 PAPER = "random_population"
 ERRATA = errata_data.errata(PAPER)
@@ -21,15 +21,14 @@ def by_id(key: str) -> errata_data.Erratum | errata_data.ReadingNote:
 
 
 def test_table_has_rows_and_promised_columns():
-    table = evaluation.evaluate(PAPER)
+    table = claim_tables.table(PAPER, "errata")
     assert " / ".join(table.columns) == (
         "id / place / quote / effect / printed form / corrected form / explanation / "
         "quantity / printed value / correct value / shown / note"
     )
     assert list(table["id"]) == [e.id for e in ERRATA]
     assert table["shown"].all()
-    evaluation.evaluate(PAPER, checked=True)
-    notes = evaluation.evaluate(PAPER, "reading_notes")
+    notes = claim_tables.table(PAPER, "reading_notes")
     assert " / ".join(notes.columns) == (
         "id / formerly / place / as read / as used / why a note / consequence / "
         "quantity / value as read / value as used / shown / note"
@@ -51,7 +50,6 @@ def test_published_table_uses_its_witnesses(name, monkeypatch):
     entries = ERRATA if name == "errata" else NOTES
     assert list(table["id"]) == [e.id for e in entries]
     assert sorted(calls) == sorted(e.witness for e in entries)
-    assert table.equals(evaluation.evaluate(PAPER, name))
 
 
 @pytest.mark.parametrize("name", ["errata", "reading_notes"])
@@ -67,4 +65,4 @@ def test_infinite_value_is_an_error(monkeypatch):
     broken = dataclasses.replace(by_id("RP-N5").compute(), printed=math.inf)
     monkeypatch.setitem(WITNESSES, "two_sided_hoeffding", lambda: broken)
     with pytest.raises(errata_data.ErratumError, match="finite"):
-        evaluation.evaluate(PAPER, "reading_notes")
+        claim_tables.table(PAPER, "reading_notes")
