@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 
-import pandas as pd
+import pytest
 
 from shuffledp.pipeline.papers import page_tables
 
@@ -28,8 +29,22 @@ def test_a_finding_links_to_its_figure(tmp_path):
     )
 
 
-def test_ratios_need_equal_points_and_accounting():
-    rows = [("a", "n=1", "exact", 6.0), ("b", "n=1", "exact", 2.0), ("b", "n=1", "printed", 1.0)]
-    rows += [("a", "n=2", "exact", 5.0)]
-    results = pd.DataFrame(rows, columns=["method", "point", "accounting", "mean"])
-    assert page_tables.ratios(results, "a", "b", "exact").to_dict() == {"n=1": 3.0}
+def test_kept_results_answer_a_query(tmp_path):
+    folder = tmp_path / "reference/dump"
+    folder.mkdir(parents=True)
+    (folder / "users.csv").write_text(
+        "method,point,accounting,status,eps,expected,mean,parameters\n"
+        "ours,eps=0.5 split=1-2 k=2,exact,ok,0.5,4,9,dummies=3\n"
+        "ours,eps=1 split=1-2 k=2,exact,ok,1,,8,dummies=5\n"
+        "ours,eps=1 split=1-2 k=2,printed,infeasible,1,,,\n"
+    )
+    query = page_tables.kept_results(tmp_path, "dump").where(experiment="users", accounting="exact")
+    errors = query("error", "ours")
+    assert errors.dims == ("eps", "split", "k")
+    assert errors.to_numpy().ravel().tolist() == [4.0, 8.0]
+    at = {"eps": 0.5, "split": "1-2", "k": 2}
+    assert float(query("parameters.dummies", "ours", **at)) == 3
+    assert page_tables.number_at(query, "error", "ours", **at) == 4
+    assert math.isnan(page_tables.number_at(query, "error", "ours", accounting="printed"))
+    with pytest.raises(ValueError, match=r"No method 'their' of users\. Known: ours"):
+        query("error", "their")

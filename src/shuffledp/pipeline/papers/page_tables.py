@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import xarray as xr
 
 from shuffledp.pipeline.claims.errata_data import errata, reading_notes
 from shuffledp.pipeline.config.config_files import read_yaml
+from shuffledp.pipeline.query import FEASIBLE, MissingResultsError, Query
 
 #: Form of a column: a format specification, a function, or None for cells that are texts.
 Form = str | Callable[[float], str] | None
@@ -97,10 +100,48 @@ def findings(root: Path, paper: str) -> str:
     return markdown(heads, rows)
 
 
-def ratios(results: pd.DataFrame, method: str, other: str, accounting: str, *, of: str = "mean") -> pd.Series:
-    """Return a column of one method over that of another method, at the points of kept results that both have."""
-    numerators, denominators = (
-        results[(results["method"] == name) & (results["accounting"] == accounting)].set_index("point")[of]
-        for name in (method, other)
-    )
-    return (numerators / denominators).dropna()
+@dataclass(frozen=True)
+class KeptResults:
+    """Results of a paper at its scale that the project keeps, as tables of a query: a CSV file per experiment."""
+
+    folder: Path
+
+    def dataset(self, method: str, at: Mapping[str, Any]) -> xr.Dataset:
+        """Return the numbers of a method in an experiment under an accounting, both named by ``at``.
+
+        The quantity ``error`` is the expected error, or a simulated mean without a closed form.
+        """
+        kept = pd.read_csv(self.folder / f"{at['experiment']}.csv")
+        known = kept["method"].unique()
+        if method not in known:
+            raise ValueError(f"No method {method!r} of {at['experiment']}. Known: {', '.join(known)}.")
+        is_chosen = (kept["method"] == method) & (kept["accounting"] == at["accounting"])
+        rows = kept[is_chosen & (kept["status"] == "ok")]
+        if rows.empty:
+            raise MissingResultsError(f"{method} has no result of {at['experiment']}")
+        points, parameters = _by_name(rows["point"]), _by_name(rows["parameters"]).add_prefix("parameters.")
+        numbers = rows.drop(columns=points.columns.intersection(rows.columns)).select_dtypes("number")
+        errors = rows["expected"].fillna(rows["mean"])
+        table = numbers.assign(error=errors, **{FEASIBLE: 1.0}).join([parameters, points])
+        data: xr.Dataset = table.set_index([*points]).to_xarray()
+        return data.assign_attrs(name=method, variables=["experiment", "accounting", *points])
+
+
+def _by_name(texts: pd.Series) -> pd.DataFrame:
+    """Return texts such as "eps=1 k=50" as columns, of numbers if all of a column are numbers."""
+    columns = pd.DataFrame([dict(part.split("=") for part in text.split()) for text in texts], texts.index)
+    numbers: pd.DataFrame = columns.apply(pd.to_numeric, errors="coerce")
+    return numbers.where(numbers.notna(), columns).infer_objects()
+
+
+def kept_results(root: Path, paper: str) -> Query:
+    """Return a query of the results of a paper in ``reference/``."""
+    return Query(KeptResults(root / "reference" / paper))
+
+
+def number_at(query: Query, quantity: str, method: str, **at: Any) -> float:
+    """Return a number of kept results, nan if the protocol is infeasible there."""
+    try:
+        return float(query(quantity, method, **at))
+    except MissingResultsError:
+        return math.nan
