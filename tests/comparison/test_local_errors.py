@@ -9,6 +9,24 @@ from shuffledp.comparison.local_errors import _design
 
 
 @pytest.mark.parametrize(
+    ("protocol", "k", "expected"),
+    [
+        ("subset_selection", 1_024, 26.293),
+        ("subset_selection", 22_000, 27.271),
+        ("pgr", 1_024, 28.217),
+        ("pgr", 22_000, 27.275),
+        ("pi_rappor", 1_024, 28.293),
+        ("hadamard_response", 22_000, 68.84),
+        ("recursive_hadamard", 22_000, 68.97),
+    ],
+)
+def test_errors_of_the_specification(protocol, k, expected):
+    """The specification has 86.3 blocks of Hadamard responses in use, as if the last were as full as the others."""
+    relative = 2e-3 if "hadamard" in protocol else 1e-4
+    assert local_report_error(protocol, 1_000, k, 5.0) == pytest.approx(expected, rel=relative)
+
+
+@pytest.mark.parametrize(
     ("protocol", "k", "eps_local", "sizes"),
     [
         ("pgr", 10, 0.01, {"prime": 3}),

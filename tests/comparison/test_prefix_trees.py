@@ -13,6 +13,43 @@ from shuffledp.guarantees import GUARANTEES
 FALSE_ALARM = 1e-6
 
 
+@pytest.mark.parametrize(
+    ("name", "rounds", "bits", "variance", "threshold", "certain", "messages"),
+    [
+        ("central_laplace", 4, 16, 127.8, 145, 187, 1),
+        ("balls_into_bins", 4, 16, 211.1, 87.9, 127, 1_384),
+        ("central_laplace", 8, 8, 511.4, 200, 296, 1),
+        ("balls_into_bins", 8, 8, 418.2, 98.6, 159, 11.7),
+        ("balls_into_bins", 16, 4, 834.8, 119.5, 211, 2.34),
+    ],
+)
+def test_reference_numbers(name, rounds, bits, variance, threshold, certain, messages):
+    """Specification, a million users and 100 survivors per round; counts are whole numbers here."""
+    tree = PrefixTree.calibrate(name, 10**6, rounds, bits, 1.0, 1e-8)
+    counted = 100 * 2**bits
+    assert tree.threshold(counted) == pytest.approx(threshold, abs=1)
+    assert tree.certain_count(counted) == pytest.approx(certain, abs=1)
+    assert tree.of_round(counted).cost().messages_per_user == pytest.approx(messages, rel=2e-3)
+    noise = CountTree.calibrate(name, 10**6, (2,) * rounds, 1.0, 1e-8).tree.variances[0]
+    assert noise == pytest.approx(variance, rel=2e-3)
+
+
+def test_split_users_need_more_users():
+    """Specification, 256,000 counts: 625 users instead of 169, if each user is in one round with the whole budget."""
+    tree = PrefixTree.calibrate("balls_into_bins", 10**6, 8, 8, 1.0, 1e-8)
+    assert tree.certain_count(256_000) == pytest.approx(169, abs=1)
+    group = 10**6 // 8
+    rate = CountTree.calibrate("balls_into_bins", group, (256,), 1.0, 1e-8).protocol.parameters()["rate"]
+    least = binom.isf(0.05 / 256_000, group, rate) + 1  # with the mean of the noise
+    dummies = np.arange(400)
+
+    def found(held):
+        inside = binom.sf(least - 1 - dummies, held, 1 / 8)
+        return (binom.pmf(dummies, group, rate) @ inside) ** 8
+
+    assert found(625) >= 0.985 and found(615) < 0.99
+
+
 @pytest.mark.parametrize("name", TREE_PROTOCOLS)
 def test_rounds_have_the_accounting_of_levels(name):
     tree = PrefixTree.calibrate(name, 5_000, 3, 2, 1.0, 1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from html import escape
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import shuffledp
 from shuffledp.comparison import Comparison
+from shuffledp.comparison.options import BatchOptions, Options
 
 BUDGET = {"eps": 1.0, "delta": 1e-6}
 
@@ -98,3 +100,8 @@ def test_results_print_and_convert():
     assert list(rows.to_frame()["protocol"]) == [row.protocol for row in rows]
     assert rows._repr_html_().startswith("<pre>Use grr_blanket")
     assert rows.plot().axes[0].get_xlabel() == "bits per user"
+
+
+def test_both_calls_share_setting_arguments():
+    both = set(inspect.signature(Options).parameters) & set(inspect.signature(BatchOptions).parameters)
+    assert {"eps", "delta", "population", "counts", "data", "levels", "accounting", "seed"} <= both

@@ -20,6 +20,30 @@ from shuffledp.comparison.tree_errors import (
 error = partial(tree_error, users=10**5, eps=1.0, delta=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("name", "levels", "estimate", "expected"),
+    [
+        ("central_laplace", 2, "least_squares", 159.48),
+        ("central_laplace", 1, "least_squares", 334.31),
+        ("central_laplace", 2, "node_sums", 15 * 31.83),
+        ("balls_into_bins", 8, "least_squares", 377.0),
+        ("balls_into_bins", None, "wavelet", 604.0),
+    ],
+)
+def test_errors_of_the_specification(name, levels, estimate, expected):
+    found = error(name, domain_size=256, levels=levels, estimate=estimate)
+    assert found == pytest.approx(expected, rel=2e-3)
+
+
+def test_split_users_add_group_sampling():
+    """The specification's 19,883 takes counts of different groups as independent."""
+    found = error("central_laplace", domain_size=256, levels=2, estimate="split_users")
+    u = np.arange(16) / 16
+    correlated = 2 * 10**5 * u.mean() * u.mean() / 16
+    assert found - correlated == pytest.approx(19_883, abs=2)
+    assert found > 100 * error("central_laplace", domain_size=256, levels=2)
+
+
 @pytest.mark.parametrize("fan_outs", [(4, 4), (2, 2, 2)], ids=str)
 def test_group_sampling_agrees_with_simulation(fan_outs):
     k, levels, runs, rng = int(np.prod(fan_outs)), len(fan_outs), 4_000, np.random.default_rng(3)
