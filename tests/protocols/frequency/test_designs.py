@@ -13,7 +13,7 @@ from shuffledp.protocols.frequency.hadamard_response import HadamardResponse
 from shuffledp.protocols.frequency.pgr import Pgr
 from shuffledp.protocols.frequency.pi_rappor import PiRappor
 from shuffledp.protocols.frequency.recursive_hadamard import RecursiveHadamard
-from shuffledp.tasks import Budget, Frequency, Participants, Public
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 N, EPS, DELTA = 10**5, 1.0, 1e-8
 SMALL = [
@@ -55,6 +55,17 @@ def test_transforms_equal_incidence_matrix(protocol):
 
 
 @pytest.mark.parametrize("protocol", SMALL, ids=NAMES)
+def test_reports_have_law_of_design(protocol):
+    """Every point of a value's set is e^1.3 times as likely as any other; 6 standard deviations."""
+    value, draws = protocol.domain_size - 1, 20_000
+    points = protocol.encode(Users(np.full(draws, value)), np.random.default_rng(7)).payload
+    weights = np.where(sets(protocol)[:, value], np.exp(1.3), 1.0)
+    mean = draws * weights / weights.sum()
+    found = np.bincount(points, minlength=protocol.alphabet_size)
+    assert np.all(np.abs(found - mean) < 6 * np.sqrt(mean) + 3)
+
+
+@pytest.mark.parametrize("protocol", SMALL, ids=NAMES)
 def test_variance_is_of_all_reports(protocol):
     """Enumeration of every user's report, for skewed data."""
     k = protocol.domain_size
@@ -71,6 +82,29 @@ def test_variance_is_of_all_reports(protocol):
 
 
 # -- the blanket ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "eps_local", "eps", "bound", "truth"),
+    [(2, 1.5, 0.5, 0.260408, 0.259919), (3, 2.0, 0.8, 0.297505, 0.277120)],
+)
+def test_fano_plane_blanket_exceeds_truth(n, eps_local, eps, bound, truth):
+    """Specification: true delta over all inputs of the others, by enumeration of their reports."""
+    plane = Pgr(n, 7, eps_local, 2)
+    assert design_delta(n, eps_local, plane.share, plane.overlap, eps) == pytest.approx(bound, abs=6e-7)
+    weights = np.where(sets(plane), np.exp(eps_local), 1.0)
+    laws = (weights / weights.sum(axis=0)).T
+    worst = 0.0
+    for others in np.ndindex(*[7] * (n - 1)):
+        views = []
+        for own in (0, 1):
+            joint = laws[own]
+            for other in others:
+                joint = np.multiply.outer(joint, laws[other])
+            orders = np.sort(np.indices(joint.shape).reshape(n, -1), axis=0)  # shuffled: the multiset
+            views.append(np.bincount(np.ravel_multi_index(tuple(orders), joint.shape), joint.ravel(), 7**n))
+        worst = max(worst, np.maximum(views[0] - np.exp(eps) * views[1], 0).sum())
+    assert worst == pytest.approx(truth, abs=6e-7)
 
 
 def test_impossible_overlaps_are_refused():

@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 from shuffledp.accounting import Infeasible, multi_expected_scale
 from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.protocols import conformance, get
-from shuffledp.protocols.frequency import _secret_shares as shares
+from shuffledp.protocols.frequency import _secret_shares as shares, multi_expected as profiles
 from shuffledp.protocols.messages import Messages
-from shuffledp.tasks import Budget, Frequency, Participants, Public
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 NAMES = ("multi_union", "multi_expected", "multi_exact")
 ADULT = Binomial(48841, 0.05)
@@ -69,6 +69,16 @@ def test_real_values_are_rounded_without_bias():
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_noiseless_estimate_is_the_truth(name, monkeypatch):
+    protocol = calibrated(name)
+    monkeypatch.setattr(type(protocol), "user_noise", lambda self, users, rng: np.zeros(users, np.int64))
+    for ones in (0, 7, 20):
+        users, public = Users(np.repeat([0, 1], [20 - ones, ones])), Public(np.array([20]))
+        aggregate = protocol.simulate_messages(users, public, rng(ones))
+        assert_allclose(protocol.estimate(aggregate[None], public), [[1 - ones / 20, ones / 20]], rtol=1e-15)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_decoding_wraps_at_the_middle(name):
     protocol = calibrated(name)
     n, p, q = 20, protocol.precision, protocol.group_order
@@ -116,6 +126,25 @@ def test_printed_group_order_destroys_the_estimate():
 
 
 # -- privacy -----------------------------------------------------------------------------------------------------
+
+
+def brute_delta(pmf_of, shift, eps):
+    """Return the divergence of a law on the integers -K..K and its shift."""
+    p = np.pad(pmf_of, (0, shift))
+    q = np.pad(pmf_of, (shift, 0))
+    return float(np.maximum(p - math.exp(eps) * q, 0).sum())
+
+
+@pytest.mark.parametrize(
+    ("sigma", "shift", "eps"),
+    [(25.0, 3, 0.3), (40.0, 1, 0.01), (40.0, 8, 0.8), (90.0, 9, 0.4), (30.0, 20, 3.0)],
+)
+def test_gaussian_deltas_agree_both_ways(sigma, shift, eps):
+    x = np.arange(-math.ceil(39 * sigma), math.ceil(39 * sigma) + 1)
+    weights = np.exp(-(x**2) / (2 * sigma**2))
+    want = brute_delta(weights / weights.sum(), shift, eps)
+    assert_allclose(profiles._wide_gaussian_delta(np.array([sigma]), shift, eps), want, rtol=1e-7)
+    assert_allclose(profiles._summed_gaussian_delta(25, sigma / 5, shift, eps), want, rtol=1e-7, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", NAMES)
