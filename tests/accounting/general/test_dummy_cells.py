@@ -11,6 +11,16 @@ from shuffledp.accounting import dummy_cells_delta, dummy_cells_epsilon, dummy_c
 from shuffledp.accounting.general import dummy_cells
 from shuffledp.accounting.general.dummy_cells import groups_delta
 
+#: Messages of one device per day, and dummies of a million devices per cell.
+SENT, MEAN = 18, 1245.12
+
+
+def test_delta_of_the_reference():
+    """Another program certified delta from both sides; for one half of the change it has 2.71e-19 and 3.92e-18."""
+    assert 9.346e-11 <= dummy_cells_delta(1.0, MEAN, SENT, SENT) <= 9.3585e-11
+    assert dummy_cells_delta(1.0, MEAN, 0, SENT) == pytest.approx(3.92e-18, rel=2e-3)
+    assert dummy_cells_delta(1.0, MEAN, SENT, 0) == dummy_cells_delta(1.0, MEAN, 0, SENT)
+
 
 def enumerated(groups, eps):
     """Return delta in one direction, over all counts of all cells, from the laws of the counts."""

@@ -14,6 +14,25 @@ from shuffledp.accounting.training.shuffled_batches import _OMITTED, WAYS, _Clon
 from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
 
 DELTA, STEPS = 1e-8, 1000
+#: By sigma and epochs: lower bound, upper bound, known permutation.
+TABLE = {
+    (1.0, 1): (5.1064, 5.6395, 5.7761),
+}
+
+
+@pytest.mark.parametrize("setting", TABLE, ids=str)
+def test_reference_table(setting):
+    """The reference rounds losses of the largest release down by up to 5e-4 per epoch, and has chords of ratio 1.02."""
+    sigma, epochs = setting
+    lower, upper, permutation = TABLE[setting]
+    found = shuffled_batches_epsilon(STEPS, sigma, DELTA, epochs, "lower")
+    assert lower - 5e-5 <= found <= lower + 4e-4 * epochs
+    above = shuffled_batches_epsilon(STEPS, sigma, DELTA, epochs)
+    assert upper * (1 - (2e-4 if sigma == 1 else 0.014)) <= above <= upper * (1 + 4e-4)
+    assert math.exp(log_gaussian_delta(math.sqrt(epochs) / sigma, permutation)) == pytest.approx(
+        DELTA, rel=2e-3
+    )
+    assert found < above < permutation
 
 
 def known(sigma, eps):
