@@ -14,6 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "workflow", "config", "profiles", "data/summaries", "reference/overall")
 SNAKEMAKE = Path(sys.executable).with_name("snakemake")
+#: Options of the quick run as `make quick` has it, which installs nothing for training.
+QUICK = ("--configfile", "config/quick.yaml", "--config", "learning=skip")
 #: Seconds after which a run counts as hanging, also on a busy machine.
 HANGING = 3600
 #: Pattern without a start of line: Snakemake writes line ends separately, and a job may write before one.

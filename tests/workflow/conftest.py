@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_project import HANGING, Project, QuickRun, copy_of_project, read_until
+from pipeline_project import HANGING, QUICK, Project, QuickRun, copy_of_project, read_until
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def tiny_run(finished_tiny_run: Project, tmp_path: Path) -> Project:
 @pytest.fixture(scope="session")
 def quick_run(tmp_path_factory: pytest.TempPathFactory) -> QuickRun:
     project = copy_of_project(tmp_path_factory.mktemp("quick"))
-    with project.running("--configfile", "config/quick.yaml") as first:
+    with project.running(*QUICK) as first:
         begun = read_until(first, "steps .* done")  # it holds the lock
         refused = project.run("--configfile", "config/tiny.yaml")
         assert first.poll() is None, "the first run ended before the second one could be refused"

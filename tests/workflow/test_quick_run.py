@@ -13,15 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from browser import one_browser as one_browser, open_page, requires_browser
-from pipeline_project import METHOD_DONE, Project, QuickRun, kill, read_until
+from pipeline_project import METHOD_DONE, QUICK, Project, QuickRun, kill, read_until
 from scripts_by_file import script
 from shuffledp.cli import main
 from shuffledp.storage import damaged, listed
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.whole_run]
 
-QUICK = ("--configfile", "config/quick.yaml")
-ONE_PAPER = (*QUICK, "--config", "papers=[random_population]")
+ONE_PAPER = (*QUICK, "papers=[random_population]")
 
 
 def test_quick_run_makes_everything(quick_run: QuickRun) -> None:
