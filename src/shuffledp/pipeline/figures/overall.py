@@ -21,7 +21,7 @@ from shuffledp.numerics.rounding import round_to_digits
 from shuffledp.pipeline.experiments.bundle import FAKES
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
 from shuffledp.pipeline.figures.best_protocols import best_protocols, draw_best, facts_of_best
-from shuffledp.pipeline.figures.captions import finding, render
+from shuffledp.pipeline.figures.captions import Numbers, finding, render
 from shuffledp.pipeline.figures.drawings import figure_folder
 from shuffledp.pipeline.figures.files import as_csv, table_of_texts
 from shuffledp.pipeline.figures.names import TRUST
@@ -54,7 +54,6 @@ from shuffledp.pipeline.figures.rows import (
     draw_verdicts,
     draw_years,
 )
-from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.style import figure_style, rendered
 from shuffledp.pipeline.figures.titles import common_setting, setting_words, with_title
 from shuffledp.pipeline.formatters import listed
@@ -160,14 +159,12 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
         summary = results.summary()
         for method, quantity in job_of_gaps["methods"].items():
             cells = results.cells[(results.cells["method"] == method) & (results.cells["status"] == "ok")]
-            if cells.empty:
+            grid = results.provenance[method]["job"]["grid"]
+            numbers = Numbers.of(cells, summary, quantity, [method], [*grid], {"accounting": "exact"})
+            if not all(numbers.drawn(method, accounting=name) for name in ("printed", "exact")):
                 continue
-            numbers = cells["cell"].map(by_cell(cells, summary, quantity))
-            wide = cells.assign(number=numbers).pivot(index="point", columns="accounting", values="number")
-            if not {"printed", "exact"} <= set(wide):
-                continue
-            quotients = wide["printed"] / wide["exact"]
-            quotients = quotients[(quotients > 0) & (quotients < float("inf"))]
+            quotients = numbers.printed_over(method).to_numpy().ravel()
+            quotients = quotients[(quotients > 0) & (quotients < math.inf)]
             label = job_of_gaps["labels"].get(method) or cells["label"].iloc[0]
             names = job["names"][job_of_gaps["paper"]], label, QUANTITIES.get(quantity, quantity)
             parts.append(pd.DataFrame({**dict(zip(key, names, strict=True)), "ratio": quotients}))
