@@ -333,13 +333,11 @@ def errors_fall(case: Case) -> Verdict:
     )
 
 
-def ordered(case: Case, experiments: Names, lower: str, upper: str) -> Verdict:
-    """Check that ``lower`` never exceeds ``upper``, also at participation rates not in the text."""
+def ordered(
+    case: Case, lower: str, upper: str, experiments: Names = COUNTED, in_text: bool = False
+) -> Verdict:
+    """Check that ``lower`` never exceeds ``upper``, without ``in_text`` also at rates that the text does not list."""
+    read = errors if in_text else all_errors
     return never_above(
-        *([all_errors(case, experiment, method) for experiment in experiments] for method in (lower, upper))
+        *([read(case, experiment, method) for experiment in experiments] for method in (lower, upper))
     )
-
-
-def ordered_in_text(case: Case) -> Verdict:
-    """Check that AMPLIFIED never exceeds RandomCheckin at the points that the paper lists."""
-    return never_above(*([errors(case, "adult", method)] for method in ("amplified", "random_checkin")))
