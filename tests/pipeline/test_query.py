@@ -13,13 +13,13 @@ import xarray as xr
 
 from shuffledp.pipeline.formatters import finite
 from shuffledp.pipeline.query import (
-    FEASIBLE,
     Array,
     MissingResultsError,
     Points,
     Query,
     at_any,
     compare,
+    dataset,
     grade,
     lines,
     mapped,
@@ -45,9 +45,8 @@ class Planted:
     def dataset(self, method: str, at: Mapping[str, Any]) -> xr.Dataset:
         if method not in ROWS:
             raise MissingResultsError(f"there is no {method}")
-        table = pd.DataFrame(ROWS[method], columns=["eps", "k", "error"]).assign(**{FEASIBLE: 1.0})
-        data = table.set_index(["eps", "k"]).to_xarray()
-        return data.assign_attrs(name=method, variables=["eps", "k", "experiment"])
+        table = pd.DataFrame(ROWS[method], columns=["eps", "k", "error"]).set_index(["eps", "k"])
+        return dataset(table, method, ["eps", "k", "experiment"])
 
 
 QUERY = Query(Planted())

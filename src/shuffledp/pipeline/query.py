@@ -16,6 +16,7 @@ from itertools import product
 from typing import Any, Literal, Protocol, Self
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
@@ -42,6 +43,12 @@ class Tables(Protocol):
     def dataset(self, method: str, at: Mapping[str, Any]) -> xr.Dataset:
         """Return a method's quantities by variable, with its name and all known variables as attributes."""
         ...
+
+
+def dataset(table: pd.DataFrame, name: str, variables: Iterable[Any]) -> xr.Dataset:
+    """Return a table's numbers by the variables of its index, with a name and all known variables for messages."""
+    data: xr.Dataset = table.assign(**{FEASIBLE: 1.0}).to_xarray()
+    return data.assign_attrs(name=name, variables=[str(name) for name in variables])
 
 
 # -- select ------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import xarray as xr
 from shuffledp.pipeline.claims.claim_jobs import results_read
 from shuffledp.pipeline.experiments.bundle import PARAMETER_PREFIX, TRAINED_METRICS, Bundle
 from shuffledp.pipeline.experiments.results import Results, read
-from shuffledp.pipeline.query import FEASIBLE, MissingResultsError
+from shuffledp.pipeline.query import MissingResultsError, dataset
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Evidence:
         if "parameters" in cells and cells["parameters"].notna().all():
             parameters = pd.DataFrame([json.loads(text) for text in cells["parameters"]], cells.index)
             cells = cells.join(parameters.add_prefix(PARAMETER_PREFIX))
-        data = cells.select_dtypes("number").astype(float).assign(**{FEASIBLE: 1.0}).to_xarray()
-        name = f"{self.paper}.{experiment}.{method}"
-        return data.assign_attrs(name=name, variables=["experiment", "accounting", *map(str, data.dims)])
+        variables = ("experiment", "accounting", *cells.index.names)
+        numbers = cells.select_dtypes("number").astype(float)
+        return dataset(numbers, f"{self.paper}.{experiment}.{method}", variables)
 
     def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
         """Return the feasible cells by grid variable.

@@ -37,7 +37,7 @@ from shuffledp.pipeline import formatters
 from shuffledp.pipeline.figures.drawing_jobs import BOTH, Fields
 from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.formatters import SAME, finite
-from shuffledp.pipeline.query import FEASIBLE, Array, MissingResultsError, Points, Query, lines, select, share
+from shuffledp.pipeline.query import Array, MissingResultsError, Points, Query, dataset, lines, select, share
 
 #: Largest number of characters of a finding, which is a heading.
 LONGEST_FINDING = 160
@@ -168,14 +168,11 @@ class Numbers:
         return {str(method): self._dataset(str(method), rows) for method, rows in groups}
 
     def _dataset(self, method: str, rows: pd.DataFrame) -> xr.Dataset:
-        table = rows.drop(columns="method").dropna(axis="columns", how="all").assign(**{FEASIBLE: 1.0})
+        table = rows.drop(columns="method").dropna(axis="columns", how="all")
         variables = [name for name in self._variables if name in table]
-        data = (
-            table.set_index(variables).to_xarray()
-            if variables
-            else table.iloc[:1].to_xarray().squeeze(drop=True)
-        )
-        return data.assign_attrs(name=method, variables=self._variables)
+        if not variables:
+            return dataset(table.iloc[:1], method, self._variables).squeeze(drop=True)
+        return dataset(table.set_index(variables), method, self._variables)
 
     @property
     def _variables(self) -> list[str]:

@@ -15,7 +15,7 @@ import xarray as xr
 
 from shuffledp.pipeline.claims.errata_data import errata, reading_notes
 from shuffledp.pipeline.config.config_files import read_yaml
-from shuffledp.pipeline.query import FEASIBLE, MissingResultsError, Query
+from shuffledp.pipeline.query import MissingResultsError, Query, dataset
 
 #: Form of a column: a format specification, a function, or None for cells that are texts.
 Form = str | Callable[[float], str] | None
@@ -122,9 +122,8 @@ class KeptResults:
         points, parameters = _by_name(rows["point"]), _by_name(rows["parameters"]).add_prefix("parameters.")
         numbers = rows.drop(columns=points.columns.intersection(rows.columns)).select_dtypes("number")
         errors = rows["expected"].fillna(rows["mean"])
-        table = numbers.assign(error=errors, **{FEASIBLE: 1.0}).join([parameters, points])
-        data: xr.Dataset = table.set_index([*points]).to_xarray()
-        return data.assign_attrs(name=method, variables=["experiment", "accounting", *points])
+        table = numbers.assign(error=errors).join([parameters, points]).set_index([*points])
+        return dataset(table, method, ("experiment", "accounting", *points))
 
 
 def _by_name(texts: pd.Series) -> pd.DataFrame:
