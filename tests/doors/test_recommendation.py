@@ -108,7 +108,7 @@ def test_failure_of_trusted_party_is_stated(name, words):
 
 def test_shuffler_failure_over_releases_is_stated(tmp_path):
     """Two users with one value in every release differ in each of their messages, whose ratios multiply."""
-    words = ["--users", "400", "--domain-size", "4", "--eps", "1", "--delta", "1e-6", "--rounds", "2"]
+    words = ["--users", "100", "--domain-size", "4", "--eps", "1", "--delta", "1e-6", "--rounds", "2"]
     found = printed("compare", *words, "--protocols", "grr_blanket")
     (once, every) = re.search(
         r"only the local eps, (\S+) in one release\. In 2 releases, all values of a user have the local eps (\S+)\. ",
