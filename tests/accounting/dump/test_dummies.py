@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from shuffledp.accounting import (
     Infeasible,
+    blanket_delta,
     dummy_count,
     dummy_delta,
     dummy_epsilon,
@@ -63,6 +64,7 @@ def test_mixed_deltas_equal_single_ones(first, values, eps, eps_local, tail):
 def test_sufficient_local_budget_needs_no_messages():
     assert point_blanket_deltas((0, 10**12), 5, 1.0, 1.0, 1e-30) == [0.0, 0.0]
     assert point_blanket_deltas((), 5, 0.5, 1.0, 1e-30) == []
+    assert blanket_delta(1.0, 7, 5, 1.0) == 0
     assert binary_blanket_deltas(np.array([[0, 7]]), 1.0, 0.9).tolist() == [[0.0, 0.0]]
 
 

@@ -9,6 +9,7 @@ from shuffledp.accounting.segmented.item_calibration import (
     reporting_rate,
 )
 from shuffledp.accounting.segmented.items import (
+    all_counts_delta,
     segmented_delta,
 )
 from shuffledp.accounting.segmented.users import (
@@ -25,6 +26,7 @@ def test_delta_of_one_item_at_ends(law):
     assert segmented_delta(0.1, 0.3, 10, 0.0, 5, blanket_law=law) == 0.3
     assert reporting_rate(10, 0.0, 5, 0.1, 1e-3, blanket_law=law) == 1e-3
     assert reporting_rate(10_000, 5.0, 5, 0.5, 1e-6, blanket_law=law) == 1.0
+    assert segmented_delta(0.1, 0.5, 20, 1.0, 5) < all_counts_delta(0.1, 0.5, 20, 1.0, 5) < 0.5
     rates = [segmented_delta(0.1, r, 100, 0.7, 5, blanket_law=law) / r for r in np.linspace(0.02, 1, 30)]
     assert np.all(np.diff(rates) >= 0)  # delta is convex in the rate
 

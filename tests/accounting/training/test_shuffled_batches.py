@@ -10,7 +10,14 @@ from scipy.stats import norm
 from shuffledp.accounting import shuffled_batches_delta, shuffled_batches_epsilon
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.training import shuffled_batches
-from shuffledp.accounting.training.shuffled_batches import _OMITTED, WAYS, _Clones, _epochs
+from shuffledp.accounting.training.shuffled_batches import (
+    _OMITTED,
+    WAYS,
+    _Clones,
+    _divergences,
+    _epochs,
+    _tangents,
+)
 from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
 
 DELTA, STEPS = 1e-8, 1000
@@ -114,6 +121,15 @@ def test_loss_laws_omit_little(monkeypatch):
             assert np.all(law.pmf >= 0)
             assert law.omitted < 1e-12
             assert law.pmf.sum() + law.omitted >= 1 - 1e-9 if side == "upper" else law.pmf.sum() <= 1 + 1e-9
+
+
+def test_tangents_stay_below_a_divergence():
+    own, other = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
+    law = _tangents(*_divergences(own, other), 0.1, 3.0)
+    for eps in (0.0, 0.3, 0.6):
+        true = np.maximum(own - math.exp(eps) * other, 0).sum()
+        found = law.pmf @ np.maximum(1 - np.exp(eps - 0.1 * law.support), 0)
+        assert 0.95 * true < found <= true * (1 + 1e-12)
 
 
 def test_guarantee_in_a_configuration():
