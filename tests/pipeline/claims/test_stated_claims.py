@@ -39,6 +39,11 @@ def test_unread_claims_are_an_error(monkeypatch, tmp_path, file):
         papers_with_claims()
 
 
+def test_claims_may_read_no_results(monkeypatch):
+    monkeypatch.setattr(claim_jobs, "content", lambda paper: {"claims": []})
+    assert results_read("dump") == {}
+
+
 @pytest.fixture(scope="module")
 def papers():
     return shipped_settings("paper").papers

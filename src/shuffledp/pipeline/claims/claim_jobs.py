@@ -39,11 +39,11 @@ def content(paper: str) -> Mapping[str, Any]:
 
 
 def results_read(paper: str) -> Mapping[str, Collection[str]]:
-    """Return the methods whose results decide the claims, by experiment.
+    """Return the methods whose results decide the claims, by experiment; none if the file has no ``reads``.
 
     A rule that reads other results raises an error, because its job would not depend on them.
     """
-    methods: Mapping[str, Collection[str]] = content(paper)["reads"]
+    methods: Mapping[str, Collection[str]] = content(paper).get("reads", {})
     return methods
 
 
