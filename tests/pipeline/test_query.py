@@ -138,7 +138,7 @@ def test_points_decide_from_half_on(points, outcome, never_above):
         (Points(13, 7), "13 of 20 points"),
         (Points(0, 1500), "none of 1,500 points"),
         (Points(1, 0), "the only point"),
-        (Points(0, 1), "not the only point"),
+        (Points(0, 1), "no point"),
     ],
 )
 def test_points_are_a_share_in_words(points, text):

@@ -205,7 +205,7 @@ class Points:
         """Return the share in words: "all 20 points", "13 of 20 points" or "none of 20 points"."""
         if self.total == 1:
             singular = "entry" if noun == "entries" else noun.removesuffix("s")
-            return f"{'the' if self.every else 'not the'} only {singular}"
+            return f"{'the only' if self.every else 'no'} {singular}"
         start = "none of" if self.none else f"{self.pro:,} of"
         return f"{'all' if self.every else start} {self.total:,} {noun}"
 
