@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,11 @@ def read(bundles: Mapping[str, Bundle]) -> Results:
     points = pd.DataFrame([json.loads(p) for p in all_cells["point"]], index=all_cells.index)
     plain_cells = all_cells.drop(columns=[c for c in points.columns if c in all_cells.columns])
     return Results(pd.concat([plain_cells, points], axis=1), pd.concat(values, ignore_index=True), provenance)
+
+
+def read_methods(folder: Path, paper: str, experiment: str, methods: Iterable[str]) -> Results:
+    """Return the results of some methods of an experiment below the results folder; see `read`."""
+    return read({method: Bundle.locate(folder, paper, experiment, method) for method in methods})
 
 
 def _frame(path: Path) -> pd.DataFrame:

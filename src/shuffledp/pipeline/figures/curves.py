@@ -48,8 +48,8 @@ def draw(what: Picture) -> Figure:
     across = min(2 if in_column() else _MOST_ACROSS, len(what.panels))
     down = math.ceil(len(what.panels) / across)
     names = end_points(what, what.panels[across - 1])
-    beside = [] if in_column() or _at_one_height(what, names) else names
-    tall = max(_COLUMN_HEIGHT if in_column() else _HEIGHT, end_names.height_of(beside) - 0.2)
+    beside = {} if in_column() or _at_one_height(what, names.values()) else names
+    tall = max(_COLUMN_HEIGHT if in_column() else _HEIGHT, end_names.height_of(beside.values()) - 0.2)
     heights = [tall, _STRIP] if strip else [tall]
     wide = COLUMN_WIDTH if in_column() else _WIDTHS[across - 1]
     figure = Figure(figsize=(wide, down * sum(heights) + _REST), layout="constrained")
@@ -63,38 +63,26 @@ def draw(what: Picture) -> Figure:
         if strip:
             _strip(grid[top + 1, column], what, strip, value)
         if number == across - 1:
-            end_names.write(grid[top, column], beside)
-    _label(grid, what, len(what.panels), rows, (wide - 1.6) / across)
-    below = {
-        name for name in what.labels if name not in {end for group in _ends_of(what, beside) for end in group}
-    }
-    panels.write_key(figure, [*_keys_of_names(what, below), *_keys(what)])
+            end_names.write(grid[top, column], beside.values())
+    _label(grid, what, rows, (wide - 1.6) / across)
+    panels.write_key(figure, [*_keys_of_names(what, beside), *_keys(what)])
     panels.write_title(figure, what.title, what.mark)
     return end_names.laid_out(figure)
 
 
-def _label(grid: NDArray[Any], what: Picture, count: int, rows: int, wide: float) -> None:
-    """Write the labels of axes and panels, and remove panels without a value."""
-    entry, across = what.drawing, grid.shape[1]
+def _label(grid: NDArray[Any], what: Picture, rows: int, wide: float) -> None:
+    """Write the labels of axes and panels."""
+    entry = what.drawing
     label = entry.get("panel_label", f"{entry.get('panels')} = {{}}")
-    for number, ax in enumerate(grid[::rows].flat):
-        column = [
-            row[number % across] for row in grid[rows * (number // across) : rows * (number // across) + rows]
-        ]
-        if number >= count:
-            for each in column:
-                each.remove()
-        elif what.panels[number] is not None:
-            text = typeset(label.format(what.panels[number]))
+    for ax, value in zip(grid[::rows].flat, what.panels, strict=False):
+        if value is not None:
+            text = typeset(label.format(value))
             ax.set_title(end_names.wrapped(text, max(int(wide / 0.075), 10)), loc="left")
-            if number + across >= count:
-                column[-1].tick_params(labelbottom=True)
     for ax in grid[::rows, 0]:
-        ax.set_ylabel(end_names.wrapped(typeset(entry.get("y_label", entry["y"])), 30))
+        ax.set_ylabel(panels.y_label(entry))
     for ax in grid[1::2, 0] if rows == 2 else ():
         ax.set_ylabel("printed /\nexact", fontsize=7)
-    last = grid[-1, : count - across * (grid.shape[0] // rows - 1)]
-    panels.write_x_label(list(last), entry.get("x_label", entry["x"]))
+    panels.finish(grid, len(what.panels), rows, entry)
 
 
 def set_axes(ax: Axes, what: Picture, across: int) -> None:
@@ -116,26 +104,27 @@ def set_axes(ax: Axes, what: Picture, across: int) -> None:
 def _panel(ax: Axes, what: Picture, value: Any, across: int) -> None:
     """Draw the panel of one value of the panels' variable."""
     set_axes(ax, what, across)
-    scale = what.drawing.get("y_scale", "linear")
     read = [(x, y) for at, x, y in what.points if at in (None, str(value))]
-    means = in_panel(what.points_with_bars, value)
-    pointed = {strand.curve for strand in means}
-    for strand in in_panel(what.lines, value):
-        if strand.y.max() > 0 or scale == "linear":
-            marked = strand.curve not in pointed and what.part_of(strand.curve) != "printed"
-            gaps = gaps_of(what, strand)
-            panels.draw_line(
-                ax, _interrupted(what, strand, ax), what.looks[strand.curve], gaps, marked=marked
-            )
+    draw_curves(ax, what, in_panel(what.lines, value), in_panel(what.points_with_bars, value))
     for strand in in_panel(what.bands, value):
         panels.draw_band(ax, _interrupted(what, strand, ax), what.looks[strand.curve])
-    for strand in means:
-        panels.draw_means(ax, strand, what.looks[strand.curve])
     for name, draw_level in (("x", ax.axvline), ("y", ax.axhline)):
         for number in what.stated(name, value):
             draw_level(number, color="black", ls=":", lw=1)
     if read:
         ax.plot(*zip(*read, strict=True), "kx", ms=6.5, zorder=5)
+
+
+def draw_curves(ax: Axes, what: Picture, lines: Iterable[Strand], means: Sequence[Strand]) -> None:
+    """Draw lines, with markers if a curve is exact and has no simulated means, and simulated means."""
+    pointed = {strand.curve for strand in means}
+    for strand in lines:
+        if strand.y.max() > 0 or ax.get_yscale() == "linear":
+            marked = strand.curve not in pointed and what.part_of(strand.curve) != "printed"
+            line = _interrupted(what, strand, ax)
+            panels.draw_line(ax, line, what.looks[strand.curve], gaps_of(what, strand), marked=marked)
+    for strand in means:
+        panels.draw_means(ax, strand, what.looks[strand.curve])
 
 
 def in_panel(curves: Iterable[Strand], value: Any) -> list[Strand]:
@@ -236,25 +225,24 @@ def _unproven_line(what: Picture) -> str:
     return f"unproven: all but {', '.join(proven)}" if proven else "all are unproven"
 
 
-def end_points(what: Picture, value: Any) -> list[EndName]:
-    """Return the last point of each group of equal curves in a panel, of its most exact part, with its name."""
-    order = {part: place for place, part in enumerate(what.parts)}
-    ends: list[EndName] = []
-    right = _right_end(what)
-    log = what.drawing.get("y_scale") == "log"
+def end_points(what: Picture, value: Any) -> dict[str, EndName]:
+    """Return the last point in a panel of each group of equal curves with the group's name, by its first curve."""
+    ends: dict[str, EndName] = {}
     for group in what.together:
-        candidates = [s for s in in_panel(what.every, value) if what.name_of(s.curve) == group[0]]
-        candidates = [s for s in candidates if (np.isfinite(s.y) & ((s.y > 0) | (not log))).any()]
-        if not candidates:
+        in_sight = [s for s in what.named(group[0], in_panel(what.every, value)) if _in_sight(what, s).any()]
+        if not in_sight:
             continue
-        best = max(candidates, key=lambda s: (order.get(what.part_of(s.curve), 0), s.kind != "simulated"))
-        if best.level:
-            x, y = right, float(best.y[0])
-        else:
-            last = np.flatnonzero(np.isfinite(best.y) & ((best.y > 0) | (not log)))[-1]
-            x, y = float(best.x[last]), float(best.y[last])
-        ends.append(EndName(x, y, typeset(name_text(what, group)), what.look_of_name(group[0]).color))
+        best = what.most_exact(in_sight)
+        last = np.flatnonzero(_in_sight(what, best))[-1]
+        x = _right_end(what) if best.level else float(best.x[last])
+        text = typeset(name_text(what, group))
+        ends[group[0]] = EndName(x, float(best.y[last]), text, what.look_of_name(group[0]).color)
     return ends
+
+
+def _in_sight(what: Picture, strand: Strand) -> NDArray[np.bool_]:
+    """Return whether the vertical axis shows each number of a curve."""
+    return np.isfinite(strand.y) & ((strand.y > 0) | (what.drawing.get("y_scale") != "log"))
 
 
 def _right_end(what: Picture) -> float:
@@ -262,13 +250,7 @@ def _right_end(what: Picture) -> float:
     return panels.limits_of([s.x for s in what.every], scale)[1]
 
 
-def _ends_of(what: Picture, beside: Collection[EndName]) -> list[tuple[str, ...]]:
-    """Return the groups of curves with a name beside the panels."""
-    texts = {name.text for name in beside}
-    return [group for group in what.together if typeset(name_text(what, group)) in texts]
-
-
-def _at_one_height(what: Picture, names: Sequence[EndName]) -> bool:
+def _at_one_height(what: Picture, names: Collection[EndName]) -> bool:
     """Return whether the ends of most of several curves are too near to each other for names beside the panel."""
     if len(names) < 4:
         return False
@@ -279,13 +261,13 @@ def _at_one_height(what: Picture, names: Sequence[EndName]) -> bool:
     return bool(np.median(np.diff(heights)) < _ONE_HEIGHT / len(names))
 
 
-def _keys_of_names(what: Picture, below: Collection[str]) -> list[Line2D]:
+def _keys_of_names(what: Picture, beside: Collection[str]) -> list[Line2D]:
     """Return the key of names that are not beside the panels."""
     lines = {what.name_of(strand.curve) for strand in what.lines}
     sloped = {what.name_of(strand.curve) for strand in what.every if not strand.level}
     entries = []
     for group in what.together:
-        if group[0] not in below:
+        if group[0] in beside:
             continue
         look, text = what.look_of_name(group[0]), name_text(what, group)
         if what.drawing.get("y_scale") == "log" and _always_zero(what, group[0]):
@@ -298,7 +280,7 @@ def _keys_of_names(what: Picture, below: Collection[str]) -> list[Line2D]:
 
 
 def _always_zero(what: Picture, name: str) -> bool:
-    return all((s.y <= 0).all() for s in what.every if what.name_of(s.curve) == name)
+    return all((strand.y <= 0).all() for strand in what.named(name, what.every))
 
 
 def _keys(what: Picture) -> list[Line2D]:

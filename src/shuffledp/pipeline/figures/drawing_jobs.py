@@ -29,17 +29,6 @@ class Common(TypedDict):
     formats: list[str]
 
 
-class PointsJob(TypedDict):
-    """Table of points read off the paper, with the columns and rows to draw."""
-
-    table: str
-    where: dict[str, Any]
-    x: str
-    y: str
-    panels: str | None
-    label: str | None
-
-
 class TrainingJob(TypedDict):
     """Training run of a drawing: the variable over its rounds, and the methods that show the run."""
 
@@ -58,7 +47,7 @@ class DrawingJob(Common):
     experiment: str
     labels: dict[str, str | None]
     looks: dict[str, dict[str, Any]]
-    points: PointsJob | None
+    points: dict[str, Any] | None
     grid: dict[str, list[Any]]
     accountings: list[str]
     repeats: int

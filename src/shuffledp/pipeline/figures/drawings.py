@@ -17,7 +17,6 @@ from shuffledp.pipeline.figures.drawing_jobs import (
     DrawingJob,
     Fields,
     PaperJob,
-    PointsJob,
     TrainingJob,
 )
 from shuffledp.pipeline.figures.names import method_identity, method_label, protocol_name
@@ -113,19 +112,12 @@ class Drawing:
             return {}
         return {m: asdict(self.looks[m]) for m in self.entry["methods"]}
 
-    def _points(self, results: Path) -> PointsJob | None:
+    def _points(self, results: Path) -> dict[str, Any] | None:
         points = self.entry.get("points")
         if points is None:
             return None
         table = claim_file(results, self.experiment.paper, points["claims"])
-        return {
-            "table": str(table),
-            "where": points.get("where", {}),
-            "x": points["x"],
-            "y": points["y"],
-            "panels": points.get("panels"),
-            "label": points.get("label"),
-        }
+        return {"where": {}, "panels": None, "label": None, **points, "table": str(table)}
 
     def _training(self) -> list[TrainingJob]:
         experiment = self.experiment

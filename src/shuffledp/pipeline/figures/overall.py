@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from shuffledp.identities import identities
 from shuffledp.numerics.rounding import round_to_digits
 from shuffledp.pipeline.experiments.bundle import FAKES
-from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
+from shuffledp.pipeline.experiments.results import IN_DOUBT, read_methods
 from shuffledp.pipeline.figures.best_protocols import best_protocols, draw_best, facts_of_best
 from shuffledp.pipeline.figures.captions import Numbers, finding, render
 from shuffledp.pipeline.figures.drawings import figure_folder
@@ -151,11 +151,9 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
     key = ["paper", "method", "quantity"]
     parts = [pd.DataFrame({**dict.fromkeys(key, ""), "ratio": []})]
     for job_of_gaps in job["gaps"]:
-        bundles = {
-            m: Bundle.locate(Path(job["results"]), job_of_gaps["paper"], job_of_gaps["experiment"], m)
-            for m in job_of_gaps["methods"]
-        }
-        results = read(bundles)
+        results = read_methods(
+            Path(job["results"]), job_of_gaps["paper"], job_of_gaps["experiment"], job_of_gaps["methods"]
+        )
         summary = results.summary()
         for method, quantity in job_of_gaps["methods"].items():
             cells = results.cells[(results.cells["method"] == method) & (results.cells["status"] == "ok")]

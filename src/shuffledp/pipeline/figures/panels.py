@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from numpy.typing import NDArray
 
 from shuffledp.identities import colors
 from shuffledp.pipeline.figures.drawn_curves import Numbers, Strand
@@ -243,7 +244,22 @@ def write_title(figure: Figure, title: str, mark: str) -> None:
         figure.text(0.995, 1 - (0.16 * len(lines) + 0.03) / figure.get_figheight(), mark, **style)
 
 
-def write_x_label(axes: Sequence[Axes], text: str) -> None:
-    """Write the label of the horizontal axis below the middle of a row of panels."""
-    middle = axes[len(axes) // 2]
-    middle.set_xlabel(typeset(text), x=0.5 if len(axes) % 2 else -0.06, ha="center")
+def y_label(drawing: Mapping[str, Any]) -> str:
+    """Return the label of the vertical axis."""
+    return wrapped(typeset(drawing.get("y_label", drawing["y"])), 30)
+
+
+def finish(grid: NDArray[Any], count: int, rows: int, drawing: Mapping[str, Any]) -> None:
+    """Remove panels without a value, and write the texts below the last panels; a panel has some rows of axes."""
+    across = grid.shape[1]
+    for number, top in enumerate(np.ndindex(grid[::rows].shape)):
+        block = grid[rows * top[0] : rows * top[0] + rows, top[1]]
+        if number >= count:
+            for ax in block:
+                ax.remove()
+        elif number + across >= count:
+            block[-1].tick_params(labelbottom=True)
+    last = grid[-1, : count - across * (len(grid) // rows - 1)]
+    middle = last[len(last) // 2]
+    label = typeset(drawing.get("x_label", drawing["x"]))
+    middle.set_xlabel(label, x=0.5 if len(last) % 2 else -0.06, ha="center")

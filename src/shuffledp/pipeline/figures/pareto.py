@@ -127,14 +127,13 @@ def _draw(
         _points(ax, methods, on_front, looks)
         _steps(ax, line)
         _levels(ax, controls, looks)
+        ax.set_xlabel(entry.get("x_label", entry["x"]))
     box = _ends(line, _AROUND)
     corner = (box[0][0], box[1][0])
     sizes = [high - low for low, high in box]
     everywhere.add_patch(Rectangle(corner, *sizes, fill=False, ec=panels.DARK, lw=0.8, zorder=5))
     inside = [name for name in names if _inside(name, box)]
     end_names.write(close, inside)
-    panels.write_x_label([everywhere], entry.get("x_label", entry["x"]))
-    panels.write_x_label([close], entry.get("x_label", entry["x"]))
     everywhere.set_ylabel(end_names.wrapped(entry.get("y_label", entry["y"]), 34))
     panels.write_key(figure, _keys(controls, labels, looks, trusts=list(fronts)))
     panels.write_title(figure, entry["title"], mark)

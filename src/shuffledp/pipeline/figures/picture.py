@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -117,14 +117,18 @@ class Picture:
         """Return the part of a curve; empty without parts."""
         return curve.rpartition("|")[2] if self.parts else ""
 
+    def named(self, name: str, curves: Iterable[Strand]) -> list[Strand]:
+        """Return the curves that have a name."""
+        return [strand for strand in curves if self.name_of(strand.curve) == name]
+
+    def most_exact(self, curves: Iterable[Strand]) -> Strand:
+        """Return the most exact of some curves, a closed form if there is one."""
+        order = ["", *self.parts]
+        return max(curves, key=lambda s: (order.index(self.part_of(s.curve)), s.kind != "simulated"))
+
     def look_of_name(self, name: str) -> Look:
-        """Return the look of a name: of its curve, or of its most exact part."""
-        if not self.parts:
-            return self.looks[name]
-        curves = {strand.curve for strand in self.every}
-        return next(
-            self.looks[f"{name}|{part}"] for part in reversed(list(self.parts)) if f"{name}|{part}" in curves
-        )
+        """Return the look of a name: of its most exact curve."""
+        return self.looks[self.most_exact(self.named(name, self.every)).curve]
 
     @cached_property
     def together(self) -> list[tuple[str, ...]]:

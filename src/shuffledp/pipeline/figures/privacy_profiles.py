@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 
 from shuffledp.identities import identities
 from shuffledp.pipeline.experiments.bundle import PROFILE_METRICS
-from shuffledp.pipeline.experiments.results import Bundle, read
 from shuffledp.pipeline.figures.drawing_jobs import RankedJob
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.palette import GRAY, Look, look_of, told_apart
@@ -23,6 +21,7 @@ from shuffledp.pipeline.figures.ranking import (
     SETTING,
     first_setting,
     records,
+    results_of,
     select_setting,
     with_identities,
 )
@@ -38,6 +37,7 @@ HALF = 0.5
 #: Look of a protocol without an identity.
 OTHER = Look(GRAY, "", "-")
 _COLUMNS = [*SETTING, "trust", "label", "front", "guarantee", "curve", "at_eps", "found_delta"]
+_KEY = ["users", "values", "eps", "delta", "label"]
 _WRAPPED = 46
 
 
@@ -52,8 +52,7 @@ def profiles(jobs: Sequence[RankedJob], rows: pd.DataFrame) -> pd.DataFrame:
     ranked = select_setting(rows_of_task, first_setting(rows_of_task))
     profile_rows = pd.concat(tables).drop_duplicates(["label", "at_eps"])
     placed = ranked[ranked["rank"].notna()].assign(place=lambda some: range(len(some)))
-    key = ["users", "values", "eps", "delta", "label"]
-    merged = placed.merge(profile_rows, on=key, how="inner").sort_values(["place", "at_eps"])
+    merged = placed.merge(profile_rows, on=_KEY, how="inner").sort_values(["place", "at_eps"])
     wide = merged.pivot(index="place", columns="at_eps", values="found_delta")
     numbers = dict(zip(wide.index, _shared(wide.to_numpy(float)), strict=True))
     table = merged.assign(curve=merged["place"].map(numbers))[_COLUMNS].reset_index(drop=True)
@@ -62,28 +61,19 @@ def profiles(jobs: Sequence[RankedJob], rows: pd.DataFrame) -> pd.DataFrame:
 
 def _of(job: RankedJob) -> list[pd.DataFrame]:
     """Return the deltas of an experiment in long form, if it has any."""
-    bundles = {
-        m: Bundle.locate(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]
-    }
-    results = read(bundles)
+    results = results_of(job)
     values = results.values[results.values["metric"].isin(list(PROFILE_METRICS))]
     cells = with_identities(matching(results.cells, job["where"]))
     some = values.merge(cells, on="cell")
     if some.empty:
         return []
-    return [
-        pd.DataFrame(
-            {
-                "users": some["users_expected"],
-                "values": some["domain_size"],
-                "eps": some["eps"],
-                "delta": some["delta"],
-                "label": some["label"],
-                "at_eps": some["metric"].map(PROFILE_METRICS) * some["eps"],
-                "found_delta": some["value"],
-            }
-        )
-    ]
+    named = some.assign(
+        users=some["users_expected"],
+        values=some["domain_size"],
+        at_eps=some["metric"].map(PROFILE_METRICS) * some["eps"],
+        found_delta=some["value"],
+    )
+    return [named[[*_KEY, "at_eps", "found_delta"]]]
 
 
 def _shared(deltas: NDArray[np.float64]) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from shuffledp.identities import identities, identity_of
-from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
+from shuffledp.pipeline.experiments.results import IN_DOUBT, Results, read_methods
 from shuffledp.pipeline.figures.drawing_jobs import Fields, RankedJob
 from shuffledp.pipeline.figures.fronts import Offer, front
 from shuffledp.pipeline.figures.names import TRUST
@@ -66,6 +66,11 @@ def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
     return order.sort_values(["place", "behind"], kind="stable")[list(COLUMNS)].reset_index(drop=True)
 
 
+def results_of(job: RankedJob) -> Results:
+    """Return the results of a ranked experiment."""
+    return read_methods(Path(job["results"]), job["paper"], job["experiment"], job["methods"])
+
+
 def with_identities(cells: pd.DataFrame) -> pd.DataFrame:
     """Return cells with the labels that their protocols have in comparisons."""
     identities = [identity_of(*names) for names in zip(cells["task"], cells["protocol"], strict=True)]
@@ -105,10 +110,7 @@ def _is(row: Fields, setting: Fields) -> bool:
 
 def _of_experiment(job: RankedJob) -> pd.DataFrame:
     """Return an experiment's ranked cells under the best available accounting, with the printed number beside it."""
-    bundles = {
-        m: Bundle.locate(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]
-    }
-    results = read(bundles)
+    results = results_of(job)
     cells = with_identities(matching(results.cells, job["where"]))
     good = cells[cells["status"] == "ok"]
     if good.empty:

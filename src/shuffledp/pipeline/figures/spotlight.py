@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,8 @@ _RISES = 3.0  # factor from which a curve rises, so that its text is at the left
 def draw(what: Picture) -> Figure:
     """Draw a panel per method, best first, with its factor over the method ``over`` at the last x."""
     over, names = str(what.drawing["over"]), [group[0] for group in what.together]
-    best = {name: _most_exact(what, name) for name in names}
-    below = _most_exact(what, next(group[0] for group in what.together if over in group))
+    best = {name: what.most_exact(what.named(name, what.every)) for name in names}
+    below = best[next(group[0] for group in what.together if over in group)]
     factors = {name: _factor(strand, below) for name, strand in best.items()}
     controls = [name for name in names if what.look_of_name(name).color == BLACK]
     order = sorted(set(names) - set(controls), key=lambda name: (factors[name], names.index(name)))
@@ -45,33 +45,20 @@ def draw(what: Picture) -> Figure:
                 _line(ax, what, best[other], Look(panels.PALE, "", "-", 0.8))
         if below.curve not in [best[name].curve for name in order]:
             _line(ax, what, below, Look(BLACK, "", (0, (1.5, 1.5)), 0.9))
-        _own(ax, what, name)
+        own_lines, means = (what.named(name, curves_of) for curves_of in (what.lines, what.points_with_bars))
+        curves.draw_curves(ax, what, own_lines, means)
         title = end_names.wrapped(typeset(curves.name_text(what, groups[name])), int(wide / across / 0.072))
         ax.set_title(title, loc="left", weight="bold", fontsize=7)
         printed = _factor(_printed(what, name), below)
         _write(ax, what, name, _words(factors[name], printed))
-    for place, ax in enumerate(grid.flat):
-        if place >= len(order):
-            ax.remove()
-        elif place + across >= len(order):
-            ax.tick_params(labelbottom=True)
-    last = grid[-1, : len(order) - across * (down - 1)]
-    panels.write_x_label(list(last), what.drawing.get("x_label", what.drawing["x"]))
-    label = end_names.wrapped(typeset(what.drawing.get("y_label", what.drawing["y"])), 30)
-    grid[down // 2, 0].set_ylabel(label, y=0.5 if down % 2 else 1.1)
-    panels.write_key(figure, _keys(what, over, controls))
+    panels.finish(grid, len(order), 1, what.drawing)
+    grid[down // 2, 0].set_ylabel(panels.y_label(what.drawing), y=0.5 if down % 2 else 1.1)
+    others = [name for name in controls if name != what.name_of(below.curve)]
+    ratios = [f"{what.labels[name]}: {ratio_text(factors[name])}" for name in others]
+    keys = [*_keys(what, over, controls), *(Line2D([], [], ls="", label=text) for text in ratios)]
+    panels.write_key(figure, keys)
     panels.write_title(figure, f"{what.title}; × is over {what.labels[over]} {_at_last(what)}", what.mark)
     return end_names.laid_out(figure)
-
-
-def _most_exact(what: Picture, name: str) -> Strand:
-    """Return the most exact curve of a name, a closed form if there is one."""
-    order = list(what.parts)
-    curves_of_name = [strand for strand in what.every if what.name_of(strand.curve) == name]
-    return max(
-        curves_of_name,
-        key=lambda s: (order.index(what.part_of(s.curve)) if order else 0, s.kind != "simulated"),
-    )
 
 
 def _printed(what: Picture, name: str) -> Strand | None:
@@ -98,21 +85,9 @@ def _line(ax: Axes, what: Picture, strand: Strand, look: Look) -> None:
     panels.draw_line(ax, strand, look, curves.gaps_of(what, strand), marked=False)
 
 
-def _own(ax: Axes, what: Picture, name: str) -> None:
-    means = [s for s in what.points_with_bars if what.name_of(s.curve) == name]
-    for strand in what.lines:
-        if what.name_of(strand.curve) == name:
-            marked = not means and what.part_of(strand.curve) != "printed"
-            panels.draw_line(
-                ax, strand, what.looks[strand.curve], curves.gaps_of(what, strand), marked=marked
-            )
-    for strand in means:
-        panels.draw_means(ax, strand, what.looks[strand.curve])
-
-
 def _write(ax: Axes, what: Picture, name: str, words: str) -> None:
     """Write the factors of a method in the upper corner that its highest curve leaves free."""
-    highest = max((s for s in what.lines if what.name_of(s.curve) == name), key=lambda s: float(np.max(s.y)))
+    highest = max(what.named(name, what.lines), key=lambda s: float(np.max(s.y)))
     rises = highest.y[-1] > _RISES * highest.y[0]
     side = (0.04, "left") if rises else (0.97, "right")
     style: dict[str, Any] = {"va": "top", "fontsize": 7, "color": panels.DARK, "zorder": 6}
@@ -130,20 +105,9 @@ def _keys(what: Picture, over: str, controls: Sequence[str]) -> list[Line2D]:
     entries.append(Line2D([], [], color=panels.PALE, lw=0.8, label="the other methods"))
     if over in controls:
         entries.append(Line2D([], [], color="black", ls=":", lw=0.9, label=what.labels[over]))
-    others = _controls(what, over, controls)
     if what.points_with_bars:
         entries.append(Line2D([], [], color=dark, ls="", marker="o", label="simulated mean"))
-    return [*entries, *(Line2D([], [], ls="", label=f"{text}: {ratio}") for text, ratio in others.items())]
-
-
-def _controls(what: Picture, over: str, controls: Sequence[str]) -> Mapping[str, str]:
-    """Return the factors of the controls that have no panel and are not the method ``over``."""
-    below = _most_exact(what, next(group[0] for group in what.together if over in group))
-    return {
-        what.labels[name]: ratio_text(_factor(_most_exact(what, name), below))
-        for name in controls
-        if name != below.curve.partition("|")[0]
-    }
+    return entries
 
 
 def _at_last(what: Picture) -> str:

@@ -72,10 +72,10 @@ def kept(folder: Path, id: str, digest: str) -> Drawn | None:
         log.info("%s is drawn anew: %s", id, error)
         return None
     with zipfile.ZipFile(io.BytesIO(content)) as pack:
-        about = json.loads(pack.read(_ABOUT))
-        if about["digest"] != digest:
-            return None
-        files = {name: pack.read(name) for name in pack.namelist() if name != _ABOUT}
+        files = {name: pack.read(name) for name in pack.namelist()}
+    about = json.loads(files.pop(_ABOUT))
+    if about["digest"] != digest:
+        return None
     return Drawn(ManifestEntry.model_validate(about["entry"]), files, tuple(about["commits"]))
 
 
