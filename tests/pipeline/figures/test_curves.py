@@ -214,7 +214,7 @@ def test_method_panels_show_factors_in_order():
     assert [ax.texts[0].get_text() for ax in figure.axes] == [
         "1×\nprinted 4×", "2×\nprinted 8×", "3×\nprinted 12×"
     ]  # fmt: skip
-    assert figure.get_suptitle().endswith("× is over Base at eps = 2")
+    assert figure.get_suptitle().endswith("× is over Base at eps\xa0=\xa02")
 
 
 def test_names_do_not_overlap():

@@ -17,7 +17,6 @@ from shuffledp.pipeline.figures import (
     overall_jobs,
     privacy_profiles,
     ranking,
-    titles,
 )
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.manifest import read
@@ -266,8 +265,8 @@ def test_shared_setting_is_in_title_line():
     rows = pd.DataFrame(
         {"task": "sums", "users": [100_000, 100_000], "values": [2, 50], "eps": 1.0, "delta": 1e-8}
     )
-    assert titles.common_setting(rows) == "sums, n = 100,000, eps = 1 nats, delta = 10⁻⁸"
-    assert titles.common_setting(pd.DataFrame({"ratio": [1.0]})) == ""
+    assert ranking.common_setting(rows) == "sums, n = 100,000, eps = 1 nats, delta = 10⁻⁸"
+    assert ranking.common_setting(pd.DataFrame({"ratio": [1.0]})) == ""
 
 
 def test_colluding_users_break_dummy_protocols(drawn):

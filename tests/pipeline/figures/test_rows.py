@@ -10,6 +10,7 @@ from PIL import Image
 from shuffledp.pipeline.figures.best_protocols import draw_best
 from shuffledp.pipeline.figures.overall import read_kept
 from shuffledp.pipeline.figures.overall_jobs import KEPT
+from shuffledp.pipeline.figures.panels import write_title
 from shuffledp.pipeline.figures.privacy_profiles import draw_profiles
 from shuffledp.pipeline.figures.rows import (
     NO_GUARANTEE,
@@ -21,7 +22,6 @@ from shuffledp.pipeline.figures.rows import (
     draw_years,
 )
 from shuffledp.pipeline.figures.style import figure_style, rendered
-from shuffledp.pipeline.figures.titles import with_title
 
 DRAWN = {
     "best_protocols": draw_best,
@@ -37,14 +37,11 @@ DRAWN = {
 @pytest.fixture(scope="module")
 def pictures():
     with figure_style():
-        return {
-            name: (
-                table := read_kept(KEPT, name),
-                figure := with_title(draw(table), "A title"),
-                rendered(figure, "png"),
-            )
-            for name, draw in DRAWN.items()
-        }
+        tables = {name: read_kept(KEPT, name) for name in DRAWN}
+        figures = {name: draw(tables[name]) for name, draw in DRAWN.items()}
+        for figure in figures.values():
+            write_title(figure, "A title")
+        return {name: (tables[name], figure, rendered(figure, "png")) for name, figure in figures.items()}
 
 
 def texts(figure):

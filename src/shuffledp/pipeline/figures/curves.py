@@ -66,7 +66,7 @@ def draw(what: Picture) -> Figure:
             end_names.write(grid[top, column], beside.values())
     _label(grid, what, rows, (wide - 1.6) / across)
     panels.write_key(figure, [*_keys_of_names(what, beside), *_keys(what)])
-    panels.write_title(figure, what.title, what.mark)
+    panels.write_title(figure, typeset(what.title), what.mark)
     return end_names.laid_out(figure)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -163,7 +163,9 @@ class ClaimTable:
 
 def drawings_of(paper: Paper) -> list[Drawing]:
     """Return all figures and tables of a paper, in the order of its file."""
-    return [*_files(paper, "figure", paper.figures), *_files(paper, "table", paper.tables)]
+    looks = looks_of(paper)
+    figures = [_drawing(paper, "figure", name, drawn, looks) for name, drawn in paper.figures.items()]
+    return figures + [_drawing(paper, "table", name, drawn, looks) for name, drawn in paper.tables.items()]
 
 
 def claim_tables(paper: Paper) -> list[ClaimTable]:
@@ -207,13 +209,14 @@ def paper_job(paper: Paper, settings: Settings, root: Path) -> PaperJob:
     }
 
 
-def _files(paper: Paper, kind: Literal["figure", "table"], entries: Mapping[str, Drawn]) -> Iterator[Drawing]:
-    looks = looks_of(paper)
-    for name, drawing in entries.items():
-        entry, experiment = drawing.plain(), paper.experiments[drawing.experiment]
-        where = {**entry.get("where", {}), **({"accounting": BOTH} if "files" in entry else {})}
-        id = f"{name}_{BOTH}" if "files" in entry else name
-        yield Drawing(id, name, kind, entry, experiment, where, looks)
+def _drawing(
+    paper: Paper, kind: Literal["figure", "table"], name: str, drawn: Drawn, looks: Mapping[str, Look]
+) -> Drawing:
+    entry = drawn.plain()
+    both = "files" in entry
+    where = {**entry.get("where", {}), **({"accounting": BOTH} if both else {})}
+    id = f"{name}_{BOTH}" if both else name
+    return Drawing(id, name, kind, entry, paper.experiments[drawn.experiment], where, looks)
 
 
 def looks_of(paper: Paper) -> dict[str, Look]:

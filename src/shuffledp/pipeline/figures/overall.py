@@ -35,15 +35,19 @@ from shuffledp.pipeline.figures.overall_jobs import (
     OverallJob,
     bundles,
 )
+from shuffledp.pipeline.figures.panels import write_title
 from shuffledp.pipeline.figures.privacy_profiles import draw_profiles, facts_of_profiles, profiles
 from shuffledp.pipeline.figures.protocols_by_year import by_year, facts_of_years
 from shuffledp.pipeline.figures.ranking import (
     ROBUST,
     SETTING,
+    common_setting,
     first_setting,
     ranking,
     records,
     select_setting,
+    setting_words,
+    year_of,
 )
 from shuffledp.pipeline.figures.rows import (
     ABSENT_SHARE,
@@ -55,7 +59,6 @@ from shuffledp.pipeline.figures.rows import (
     draw_years,
 )
 from shuffledp.pipeline.figures.style import figure_style, rendered
-from shuffledp.pipeline.figures.titles import common_setting, setting_words, with_title
 from shuffledp.pipeline.formatters import listed
 from shuffledp.pipeline.jobs import source
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, ManifestEntry, run_of
@@ -79,14 +82,14 @@ _SHOWN_TRUST = [TRUST[trust] for trust in ("shuffler", "shuffler_adds", "secure_
 # -- numbers -------------------------------------------------------------------------------------------------------
 
 
-def dumbbells(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) -> pd.DataFrame:
+def dumbbells(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the first task's protocols whose shuffler only permutes, and the local model, at the first setting.
 
     Errors are in units of the curator's. The table is empty if no such protocol has exact accounting and a curator
     beside it.
     """
     task = "" if rows.empty else str(rows["task"].iloc[0])
-    order = _best_first(rows[rows["task"] == task], years.get(task, {}))
+    order = _best_first(rows[rows["task"] == task])
     shuffled = order[(order["trust"] == TRUST["shuffler"]) & (order["accounting"] == "exact")]
     columns = [
         *SETTING,
@@ -102,16 +105,16 @@ def dumbbells(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) 
     return table if len(shuffled) else table.head(0)
 
 
-def best_of_tasks(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) -> pd.DataFrame:
+def best_of_tasks(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the best protocols for each task's first setting and each trust."""
     best = []
     for task in dict.fromkeys(rows["task"]):
-        order = _best_first(rows[rows["task"] == task], years.get(task, {}))
+        order = _best_first(rows[rows["task"] == task])
         best += [order[order["trust"] == trust].head(MOST_ROWS) for trust in _SHOWN_TRUST]
     return pd.concat([rows.head(0), *best], ignore_index=True)[[*SETTING, "trust", "label"]]
 
 
-def _best_first(rows: pd.DataFrame, years: Mapping[str, int | str]) -> pd.DataFrame:
+def _best_first(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the proven rows of a task's first setting; of errors equal in six digits, the older comes first."""
     if rows.empty:
         return rows.assign(year=[])
@@ -119,7 +122,7 @@ def _best_first(rows: pd.DataFrame, years: Mapping[str, int | str]) -> pd.DataFr
     proven = proven[proven["over_curator"].notna() & ~proven["guarantee"].isin(IN_DOUBT)]
     order = proven.assign(
         digits=[round_to_digits(error, "nearest", 6) for error in proven["error"]],
-        year=pd.to_numeric(proven["protocol"].map(years), errors="coerce"),
+        year=[year_of(str(name)) for name in proven["protocol"]],
     )
     return order.sort_values(["digits", "year"], kind="stable", na_position="last")
 
@@ -256,11 +259,11 @@ def publish_overall(job: OverallJob) -> None:
     rows = ranking(job["ranked"])
     tables = {
         RANKING: rows,
-        "dumbbells": dumbbells(rows, job["years"]),
+        "dumbbells": dumbbells(rows),
         "best_protocols": best_protocols(rows),
-        "by_year": by_year(rows, job["years"]),
+        "by_year": by_year(rows),
         "profiles": profiles(job["ranked"], rows),
-        "robustness": robustness(rows, best_of_tasks(rows, job["years"])),
+        "robustness": robustness(rows, best_of_tasks(rows)),
         "verdicts": verdicts(table_of_texts(results / "claims/claims.csv"), job["names"]),
         "gaps": printed_over_exact(job),
     }
@@ -296,7 +299,8 @@ def _made(job: OverallJob, name: str, computed: pd.DataFrame) -> tuple[ManifestE
             by_rows = draw in _WITH_FINDING
             words = [finding(prose), *([f"({MARK})"] if from_kept else [])]
             heading = " ".join(words) if by_rows else ": ".join(filter(None, (title, common_setting(table))))
-            figure = with_title(draw(table), heading)
+            figure = draw(table)
+            write_title(figure, heading)
             files |= {f"{name}.{end}": rendered(figure, end) for end in formats}
     entry = ManifestEntry(
         id=name,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
-from shuffledp.guarantees import OURS
 from shuffledp.pipeline.config import Experiment, Settings
 from shuffledp.pipeline.experiments.bundle import Bundle
 from shuffledp.pipeline.figures.drawing_jobs import RankedJob
 from shuffledp.pipeline.figures.drawings import PAPERS, figure_folder
-from shuffledp.pipeline.figures.names import method_identity, method_label
+from shuffledp.pipeline.figures.names import method_label
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, name_of
 from shuffledp.storage import sha256_of
 
@@ -58,7 +57,6 @@ class OverallJob(TypedDict):
     formats: list[str]
     run: dict[str, Any]
     names: dict[str, str]
-    years: dict[str, dict[str, int | str]]
     ranked: list[RankedJob]
     gaps: list[GapJob]
 
@@ -74,7 +72,6 @@ def overall_job(settings: Settings, root: Path) -> OverallJob:
         "formats": list(settings.formats),
         "run": {"seed": settings.seed, "scale": "shortened" if shortened else "paper"},
         "names": {key: name_of(key, paper.title) for key, paper in settings.papers.items()},
-        "years": _years(experiments),
         "ranked": [_ranked(e, settings.results) for e in experiments if e.ranked],
         "gaps": [
             {
@@ -100,19 +97,6 @@ def _ranked(experiment: Experiment, results: str) -> RankedJob:
         "unit": "counts" if experiment.task.kind == "frequency" else None,
         "where": dict(experiment.ranked.where),
     }
-
-
-def _years(experiments: Iterable[Experiment]) -> dict[str, dict[str, int | str]]:
-    """Return the years of the protocols of each ranked task; a user's own protocols have none."""
-    years: dict[str, dict[str, int | str]] = {}
-    for e in experiments:
-        if e.ranked:
-            pairs = ((str(m.protocol), method_identity(e, m)) for m in e.methods.values())
-            year_of_protocol = {
-                name: identity.year or OURS for name, identity in pairs if identity is not None
-            }
-            years.setdefault(e.ranked.task, {}).update(sorted(year_of_protocol.items()))
-    return years
 
 
 def _compared(experiment: Experiment) -> dict[str, str]:

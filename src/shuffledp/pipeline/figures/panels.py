@@ -233,9 +233,10 @@ def write_key(figure: Figure, entries: Sequence[Any]) -> None:
     )
 
 
-def write_title(figure: Figure, title: str, mark: str) -> None:
+def write_title(figure: Figure, title: str, mark: str = "") -> None:
     """Write the title above the panels, none in a column, and a note on data that are not the real ones."""
-    lines = [] if in_column() else wrapped(typeset(title), int(figure.get_figwidth() / 0.075)).split("\n")
+    whole = title.replace(" = ", "\u00a0=\u00a0")  # no line ends within "n = 100"
+    lines = [] if in_column() else wrapped(whole, int(figure.get_figwidth() / 0.075)).split("\n")
     if lines:
         figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=8.5, weight="bold")
     figure.set_figheight(figure.get_figheight() + 0.16 * len(lines))

@@ -171,9 +171,7 @@ def _drawing(job: DrawingJob, inputs: _Read) -> Drawn:
         "trusting": partial(_trusting, cells, job["entry"]["methods"]),
     }
     if job["kind"] == "figure":
-        make = KINDS[job["entry"].get("kind", "curves")]
-        in_picture = job if _trained(job, inputs.summary) else _along(job)
-        made = make(in_picture, inputs.results.cells, inputs.summary, _mark(job, inputs.results))
+        made = _made(job, inputs)
         chart = made.chart
         files = _rendered(job, made)
         questions |= made.questions
@@ -258,6 +256,12 @@ KINDS: Mapping[str, Callable[[DrawingJob, pd.DataFrame, pd.DataFrame, str], Made
 }
 
 
+def _made(job: DrawingJob, inputs: _Read) -> Made:
+    in_picture = job if _trained(job, inputs.summary) else _along(job)
+    make = KINDS[job["entry"].get("kind", "curves")]
+    return make(in_picture, inputs.results.cells, inputs.summary, _mark(job, inputs.results))
+
+
 def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:
     with figure_style():
         figure = made.draw()
@@ -267,13 +271,7 @@ def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:
 
 def in_column(job: DrawingJob) -> bytes:
     """Return a picture as PDF in the width and fonts of a two-column paper."""
-    inputs = _read(_setup(job))
-    made = KINDS[job["entry"].get("kind", "curves")](
-        job if _trained(job, inputs.summary) else _along(job),
-        inputs.results.cells,
-        inputs.summary,
-        _mark(job, inputs.results),
-    )
+    made = _made(job, _read(_setup(job)))
     with column_style():
         return rendered(made.draw(), "pdf")
 
@@ -403,17 +401,13 @@ def _numbers(job: DrawingJob, inputs: _Read) -> Numbers:
     For curves along a variable the numbers are x, such as eps by round, as all curves have the y of one training run.
     """
     entry = job["entry"]
-    common = {name: value for name, value in job["where"].items() if value != BOTH}
-    if entry.get("kind") == "pareto":
-        cells = chosen(inputs.results.cells, common)
-        summary = in_unit(inputs.summary[inputs.summary["cell"].isin(cells["cell"])], entry.get("unit"))
-        quantity = entry["y"]
-        cells, summary = cells.drop(columns="accounting"), summary.drop(columns="accounting")
-        return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), {})
-    cells, summary = matching(inputs.results.cells, common), matching(inputs.summary, common)
-    summary = in_unit(summary, entry.get("unit"))
+    cells = chosen(inputs.results.cells, {k: v for k, v in job["where"].items() if v != BOTH})
+    summary = in_unit(inputs.summary[inputs.summary["cell"].isin(cells["cell"])], entry.get("unit"))
     quantity = _tabled(entry) if job["kind"] == "table" else entry["x" if "along" in entry else "y"]
-    return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), job["where"])
+    where = job["where"]
+    if entry.get("kind") == "pareto":  # a method has one accounting
+        cells, summary, where = cells.drop(columns="accounting"), summary.drop(columns="accounting"), {}
+    return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), where)
 
 
 def _trusting(cells: pd.DataFrame, methods: Sequence[str], accounting: str, *trust: str) -> list[str]:

@@ -28,7 +28,7 @@ from shuffledp.pipeline.figures.fronts import Offer, by_trust, front, legend_nam
 from shuffledp.pipeline.figures.leaderboard import CONTROL
 from shuffledp.pipeline.figures.made import Made
 from shuffledp.pipeline.figures.names import TRUST
-from shuffledp.pipeline.figures.numerals import number_text
+from shuffledp.pipeline.figures.numerals import number_text, typeset
 from shuffledp.pipeline.figures.palette import Look, Looks, told_apart
 from shuffledp.pipeline.figures.picture import looks_like
 from shuffledp.pipeline.figures.selected_rows import chosen
@@ -136,7 +136,7 @@ def _draw(
     end_names.write(close, inside)
     everywhere.set_ylabel(end_names.wrapped(entry.get("y_label", entry["y"]), 34))
     panels.write_key(figure, _keys(controls, labels, looks, trusts=list(fronts)))
-    panels.write_title(figure, entry["title"], mark)
+    panels.write_title(figure, typeset(entry["title"]), mark)
     return end_names.laid_out(figure)
 
 

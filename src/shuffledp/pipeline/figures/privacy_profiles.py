@@ -23,11 +23,11 @@ from shuffledp.pipeline.figures.ranking import (
     records,
     results_of,
     select_setting,
+    setting_words,
     with_identities,
 )
 from shuffledp.pipeline.figures.selected_rows import matching
 from shuffledp.pipeline.figures.style import SIZE
-from shuffledp.pipeline.figures.titles import setting_words
 
 #: Lower end of the axis of delta.
 LEAST = 1e-12

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from shuffledp.guarantees import OURS
+from shuffledp.identities import identities
 from shuffledp.pipeline.figures.names import TRUST
-from shuffledp.pipeline.figures.ranking import SETTING, first_setting, records, select_setting
-from shuffledp.pipeline.figures.titles import setting_words
+from shuffledp.pipeline.figures.ranking import SETTING, first_setting, records, select_setting, setting_words
 
 #: Factor that the running best error falls by at least.
 GAIN = 0.99
 _COLUMNS = [*SETTING, "year", "trust", "label", "error", "accounting", "guarantee", "running_best"]
 
 
-def by_year(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) -> pd.DataFrame:
+def by_year(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the ranked protocols of the first task at its first setting with years, this project's own ones last.
 
     The table is empty if no protocol of the shuffle model has a year.
@@ -28,9 +27,10 @@ def by_year(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) ->
     task = str(rows["task"].iloc[0])
     published = select_setting(rows[rows["task"] == task], first_setting(rows[rows["task"] == task]))
     published = published[published["rank"].notna() & (published["trust"] != TRUST["local"])]
-    dated = published.assign(year=published["protocol"].map(years[task])).dropna(subset="year")
-    order = dated.assign(place=[_place(year, dated["year"]) for year in dated["year"]])
-    order = order.sort_values(["place", "error"], kind="stable")
+    known = published[published["protocol"].isin(list(identities()))]
+    dated = known.assign(year=[identities()[name].year or OURS for name in known["protocol"]])
+    order = dated.assign(place=pd.to_numeric(dated["year"], errors="coerce"))
+    order = order.sort_values(["place", "error"], kind="stable")  # this project's own ones last
     best, running = np.inf, []
     for row in records(order):
         better = row["trust"] == TRUST["shuffler"] and row["error"] < GAIN * best
@@ -38,11 +38,6 @@ def by_year(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) ->
         running.append("yes" if better else "")
     table = order.assign(running_best=running)[_COLUMNS].reset_index(drop=True)
     return table if "yes" in running else table.head(0)
-
-
-def _place(year: int | str, years: pd.Series) -> float:
-    """Return the position of a year; this project stands two years behind the last one."""
-    return max((float(y) for y in years if y != OURS), default=0.0) + 2 if year == OURS else float(year)
 
 
 def facts_of_years(table: pd.DataFrame) -> dict[str, Any]:

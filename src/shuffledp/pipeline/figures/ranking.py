@@ -13,6 +13,7 @@ from shuffledp.pipeline.experiments.results import IN_DOUBT, Results, read_metho
 from shuffledp.pipeline.figures.drawing_jobs import Fields, RankedJob
 from shuffledp.pipeline.figures.fronts import Offer, front
 from shuffledp.pipeline.figures.names import TRUST
+from shuffledp.pipeline.figures.numerals import power
 from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching
 
 #: Columns that name a setting of the ranking.
@@ -104,6 +105,20 @@ def select_setting(rows: pd.DataFrame, setting: Fields) -> pd.DataFrame:
     return rows[[_is(row, setting) for row in records(rows)]]
 
 
+def setting_words(row: Fields) -> str:
+    """Return the setting of a row, as far as the row has it."""
+    parts = [f"n = {row['users']:,.0f}"] if "users" in row else []
+    parts += [f"k = {row['values']:,.0f}"] if row.get("values", 0) > 0 else []
+    parts += [f"eps = {row['eps']:g} nats"] if "eps" in row else []
+    return ", ".join([*parts, *([f"delta = {power(row['delta'])}"] if "delta" in row else [])])
+
+
+def common_setting(table: pd.DataFrame) -> str:
+    """Return the part of the setting that all rows share."""
+    common = {name: table[name].iloc[0] for name in SETTING if name in table and table[name].nunique() == 1}
+    return ", ".join(filter(None, (common.pop("task", ""), setting_words(common))))
+
+
 def _is(row: Fields, setting: Fields) -> bool:
     return all(row[n] == setting[n] or (pd.isna(row[n]) and pd.isna(setting[n])) for n in SETTING)
 
@@ -157,13 +172,13 @@ def _ranked(rows: pd.DataFrame) -> pd.DataFrame:
         unsound=~sound,
         infeasible=rows["error"].isna(),
         digits=[float(f"{error:.9e}") for error in rows["error"]],
-        year=[_year_of(str(name)) for name in rows["protocol"]],
+        year=[year_of(str(name)) for name in rows["protocol"]],
     ).sort_values(["place", "infeasible", "unsound", "digits", "year"], kind="stable")
     ranks = (~order["unsound"]).groupby(order["place"]).cumsum()
     return order.assign(rank=ranks.where(~order["unsound"]))
 
 
-def _year_of(protocol: str) -> float:
-    """Return the year of a protocol's source; of two equal errors, the older protocol's comes first."""
+def year_of(protocol: str) -> float:
+    """Return the year of a protocol's source, or nan; of two equal errors, the older protocol's comes first."""
     identity = identities().get(protocol)
-    return math.inf if identity is None or identity.year is None else identity.year
+    return math.nan if identity is None or identity.year is None else identity.year

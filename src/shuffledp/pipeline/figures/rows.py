@@ -17,9 +17,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 from shuffledp.identities import colors
 from shuffledp.pipeline.experiments.bundle import ABSENT
 from shuffledp.pipeline.figures.names import TRUST
-from shuffledp.pipeline.figures.ranking import records
+from shuffledp.pipeline.figures.ranking import records, setting_words
 from shuffledp.pipeline.figures.style import SETTINGS, SIZE
-from shuffledp.pipeline.figures.titles import setting_words
 from shuffledp.pipeline.formatters import number
 
 BLUE, GOLD, RED = colors()["blue"], colors()["gold"], colors()["crimson"]

@@ -57,7 +57,8 @@ def draw(what: Picture) -> Figure:
     ratios = [f"{what.labels[name]}: {ratio_text(factors[name])}" for name in others]
     keys = [*_keys(what, over, controls), *(Line2D([], [], ls="", label=text) for text in ratios)]
     panels.write_key(figure, keys)
-    panels.write_title(figure, f"{what.title}; × is over {what.labels[over]} {_at_last(what)}", what.mark)
+    title = f"{what.title}; × is over {what.labels[over]} {_at_last(what)}"
+    panels.write_title(figure, typeset(title), what.mark)
     return end_names.laid_out(figure)
 
 
