@@ -79,7 +79,7 @@ def test_equal_curves_are_grouped():
         "near": curve(1.0, 2.08, 3.0),
         "shorter": curve(1.0, 2.0),
     }
-    assert equal_curves(numbers, list(numbers)) == [("a", "equal"), ("near",), ("shorter",)]
+    assert equal_curves(numbers, list(numbers)) == [["a", "equal"], ["near"], ["shorter"]]
 
 
 def strand(name, *numbers, kind="computed"):

@@ -26,7 +26,7 @@ ORDERS = {"n_1": [1000, 20], "method": list(NAMES), "accounting": ["exact"]}
 
 def made(**entry):
     entry = {"rows": ["n_1"], "columns": ["method"], "value": "eps_local", "format": ".1f", **entry}
-    return as_table(entry, CELLS, pd.DataFrame({"metric": [], "kind": []}), ORDERS, NAMES)
+    return as_table(entry, CELLS, pd.DataFrame({"cell": [], "metric": [], "kind": []}), ORDERS, NAMES)
 
 
 def rows_of(text):
@@ -63,7 +63,7 @@ def test_latex_table_has_caption_and_label():
         [["12.7", "5376", "1e-06"], ["–", "123456.5", "2.86e-26"]],
         "50 %",
         "dump:t",
-    )
+    )["tex"]
     assert r"caption={50 \%}, label={tab:dump:t}" in tex and "colspec={rrr}" in tex
     assert r"\toprule $\varepsilon$ of A\_1 & n & $\delta$ \\" in tex
     assert r"$12.7$ & $5{,}376$ & $10^{-6}$ \\" in tex
@@ -72,7 +72,7 @@ def test_latex_table_has_caption_and_label():
 
 def test_wide_rows_have_small_letters():
     sizes = [
-        re.findall(r"font=.(\w+)", latex(["number of users"] * columns, [["0.0001234567"] * columns]))
+        re.findall(r"font=.(\w+)", latex(["number of users"] * columns, [["0.0001234567"] * columns])["tex"])
         for columns in (5, 10, 15)
     ]
     assert sizes == [["footnotesize"], ["scriptsize"], ["tiny"]]
@@ -82,7 +82,7 @@ def test_wide_rows_have_small_letters():
 def test_long_texts_break_or_turn_page(texts, sideways):
     words = "the quick brown fox_jumps over 50 % of all lazy dogs " * 10
     row = ["A_1", *[words[40 * i :] for i in range(texts)]]
-    tex = latex(["id", *[f"column {i}" for i in range(texts)]], [row, row])
+    tex = latex(["id", *[f"column {i}" for i in range(texts)]], [row, row])["tex"]
     assert ("\\begin{landscape}" in tex) == sideways == ("pdflscape" in tex)
     assert f"colspec={{l{'X[-1,l]' * texts}}}" in tex
 
@@ -110,5 +110,5 @@ def test_a_finished_table_states_its_delta():
 
 def test_an_empty_column_is_omitted():
     row = ["shuffler permutes the reports", *["123.4"] * 2, ""]
-    tex = latex(["trust", "n1", "errors of all counts", "why not"], [row, row])
+    tex = latex(["trust", "n1", "errors of all counts", "why not"], [row, row])["tex"]
     assert "colspec={X[-1,l]rX[-1,r]}" in tex and "why not" not in tex

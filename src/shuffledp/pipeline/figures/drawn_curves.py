@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ BEHIND_BAR = "repeats_behind_bar"
 SAME = 5e-3
 
 Numbers = NDArray[np.float64]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -115,16 +116,21 @@ def leading(curves: Iterable[Strand]) -> list[Strand]:
     return list(first.values())
 
 
-def equal_curves(numbers: Mapping[str, Mapping[Any, float]], order: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return groups of curves that have the same points and are equal within half a percent at each."""
-    groups: list[list[str]] = []
-    for name in order:
-        group = next((group for group in groups if _equal(numbers[group[0]], numbers[name])), None)
+def grouped(items: Iterable[T], same: Callable[[T, T], bool]) -> list[list[T]]:
+    """Return items in groups; an item joins the first group whose first item is the same."""
+    groups: list[list[T]] = []
+    for item in items:
+        group = next((group for group in groups if same(group[0], item)), None)
         if group is None:
-            groups.append([name])
+            groups.append([item])
         else:
-            group.append(name)
-    return [tuple(group) for group in groups]
+            group.append(item)
+    return groups
+
+
+def equal_curves(numbers: Mapping[str, Mapping[Any, float]], order: Sequence[str]) -> list[list[str]]:
+    """Return groups of curves that have the same points and are equal within half a percent at each."""
+    return grouped(order, lambda a, b: _equal(numbers[a], numbers[b]))
 
 
 def _equal(a: Mapping[Any, float], b: Mapping[Any, float]) -> bool:

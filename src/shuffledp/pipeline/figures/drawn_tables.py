@@ -14,7 +14,7 @@ from tabulate import LATEX_ESCAPE_RULES, tabulate
 from shuffledp.numerics.rounding import Side, decimals_text, number_text
 from shuffledp.numerics.statements import side_of
 from shuffledp.pipeline.figures.drawing_jobs import Fields, Grid
-from shuffledp.pipeline.figures.long_form import long_form
+from shuffledp.pipeline.figures.selected_rows import by_cell
 
 #: Letters of the longest text up to which a column does not break lines, and letters of a row up to which a page is
 #: upright.
@@ -85,51 +85,39 @@ def stated(frame: pd.DataFrame) -> dict[str, str]:
     return {"delta": ", ".join(dict.fromkeys(frame["delta"]))} if "delta" in frame else {}
 
 
-def _texts(headers: Sequence[str], body: Sequence[Sequence[str]], *about: str) -> dict[str, str]:
+def _texts(
+    headers: Sequence[str], body: Sequence[Sequence[str]], title: str = "", label: str = ""
+) -> dict[str, str]:
     markdown = tabulate(body, headers, tablefmt="github", disable_numparse=True) + "\n"
-    return {"md": markdown, "tex": latex(headers, body, *about), "tabular": tabular(headers, body)}
+    return {"md": markdown, **latex(headers, body, title, label)}
 
 
-def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = "", label: str = "") -> str:
-    """Return a table for LaTeX with caption and label. Long texts and pages break; empty columns are omitted."""
+def latex(
+    headers: Sequence[str], body: Sequence[Sequence[str]], title: str = "", label: str = ""
+) -> dict[str, str]:
+    """Return a table for LaTeX in two forms, without its empty columns.
+
+    ``tex`` has caption and label, and its long texts and pages break. ``tabular`` has the rules of booktabs, for a
+    ``table`` of one's own.
+    """
     columns = [[str(entry) for entry in column] for column in zip(headers, *body, strict=True)]
     columns = [column for column in columns if any(column[1:])] or columns
-    headers, *body = zip(*columns, strict=True)
+    heading, *rows = zip(*columns, strict=True)
+    lines = [" & ".join(map(_heading_in_tex, heading)), *(" & ".join(map(_in_tex, row)) for row in rows)]
     width = sum(min(max(map(len, column[1:])), _SHORT) + _GAP for column in columns)
     size = next(size for letters, size in _SIZES if width <= letters)
-    kinds = "".join(map(_kind, columns))
-    lines = [" & ".join(map(_heading_in_tex, headers)), *(" & ".join(map(_in_tex, row)) for row in body)]
     about = rf"caption={{{_in_tex(title)}}}, label={{tab:{label}}}"
+    kinds = "".join(map(_kind, columns))
     look = rf"colspec={{{kinds}}}, width=\linewidth, rowhead=1, rows={{font={size}}}, colsep=3pt"
-    table = [
-        rf"\begin{{longtblr}}[{about}]{{{look}}}",
-        rf"\toprule {lines[0]} \\ \midrule",
-        *(rf"{line} \\" for line in lines[1:]),
-        r"\bottomrule",
-        r"\end{longtblr}",
-    ]
+    inside = [rf"\toprule {lines[0]} \\ \midrule", *(rf"{line} \\" for line in lines[1:]), r"\bottomrule"]
+    table = [rf"\begin{{longtblr}}[{about}]{{{look}}}", *inside, r"\end{longtblr}"]
     needs = r"% needs \usepackage{tabularray} and \UseTblrLibrary{booktabs}"
     if width > _UPRIGHT:
         needs = f"{needs}, and the package pdflscape"
         table = [r"\begin{landscape}", *table, r"\end{landscape}"]
-    return "\n".join([needs, *table, ""])
-
-
-def tabular(headers: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """Return a table as a plain ``tabular`` with the rules of booktabs, for a ``table`` of one's own."""
-    rows = [" & ".join(map(_heading_in_tex, headers)), *(" & ".join(map(_in_tex, row)) for row in body)]
-    kinds = "".join("r" if _numeric(["", *(row[i] for row in body)]) else "l" for i in range(len(headers)))
-    lines = [rf"{rows[0]} \\ \midrule", *(rf"{row} \\" for row in rows[1:]), r"\bottomrule"]
-    return "\n".join(
-        [
-            r"% needs \usepackage{booktabs}",
-            rf"\begin{{tabular}}{{{kinds}}}",
-            r"\toprule",
-            *lines,
-            r"\end{tabular}",
-            "",
-        ]
-    )
+    sides = "".join("r" if _numeric(column) else "l" for column in columns)
+    plain = [r"% needs \usepackage{booktabs}", rf"\begin{{tabular}}{{{sides}}}", *inside, r"\end{tabular}"]
+    return {"tex": "\n".join([needs, *table, ""]), "tabular": "\n".join([*plain, ""])}
 
 
 def _numeric(column: Sequence[str]) -> bool:
@@ -203,17 +191,11 @@ def spread(
 ) -> pd.DataFrame:
     """Return the table as a data frame; a method that does not depend on an axis repeats its number along the axis."""
     rows, columns = list(entry["rows"]), list(entry["columns"])
-    numbers = long_form(cells, summary, entry["value"])
-    preferred = (
-        numbers.sort_values("kind").groupby("cell", sort=False).head(1)
-    )  # computed, expected, simulated
-    gaps = cells[cells["status"] != "ok"].assign(mean="infeasible")
-    numbers_and_gaps = pd.concat(
-        [preferred.astype({"mean": object}), gaps.astype({"mean": object})], ignore_index=True
-    )
+    ok = cells["status"] == "ok"
+    numbers = cells["cell"].map(by_cell(cells[ok], summary, entry["value"])).astype(object)
     wide = (
-        _along(numbers_and_gaps, [*rows, *columns], orders)
-        .set_index([*rows, *columns])["mean"]
+        _along(cells.assign(number=numbers.where(ok, "infeasible")), [*rows, *columns], orders)
+        .set_index([*rows, *columns])["number"]
         .unstack(columns)
     )
     wide = wide.loc[_sorted(wide.index, orders), _sorted(wide.columns, orders)]

@@ -22,6 +22,7 @@ from matplotlib.patches import Rectangle
 from shuffledp.pipeline.figures import end_names, panels
 from shuffledp.pipeline.figures.curves import INFEASIBLE, draw_text
 from shuffledp.pipeline.figures.drawing_jobs import DrawingJob, Fields
+from shuffledp.pipeline.figures.drawn_curves import grouped
 from shuffledp.pipeline.figures.end_names import EndName
 from shuffledp.pipeline.figures.files import as_csv
 from shuffledp.pipeline.figures.fronts import Offer, by_trust, front, legend_names, offers
@@ -163,13 +164,7 @@ def _names(
 ) -> list[EndName]:
     """Return the names of the points that are nearest to the front; points under one marker share a name."""
     order = sorted(methods, key=lambda o: (o not in on_front, min(_distance(o, best) for best in line)))
-    groups: list[list[Offer]] = []
-    for offer in order:
-        group = next((g for g in groups if _distance(g[0], offer) <= math.log(_SAME_PLACE)), None)
-        if group is None:
-            groups.append([offer])
-        else:
-            group.append(offer)
+    groups = grouped(order, lambda a, b: _distance(a, b) <= math.log(_SAME_PLACE))
     return [
         EndName(
             group[0].cost,

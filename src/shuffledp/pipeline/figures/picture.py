@@ -131,7 +131,7 @@ class Picture:
         return self.looks[self.most_exact(self.named(name, self.every)).curve]
 
     @cached_property
-    def together(self) -> list[tuple[str, ...]]:
+    def together(self) -> list[list[str]]:
         """Names with a number, in groups of curves that are equal within half a percent at all points."""
         numbers: dict[str, dict[Any, float]] = {}
         for strand in leading(self.every):

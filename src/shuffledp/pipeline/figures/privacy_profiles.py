@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shuffledp.identities import identities
 from shuffledp.pipeline.experiments.bundle import PROFILE_METRICS
 from shuffledp.pipeline.figures.drawing_jobs import RankedJob
+from shuffledp.pipeline.figures.drawn_curves import grouped
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.palette import GRAY, Look, look_of, told_apart
 from shuffledp.pipeline.figures.ranking import (
@@ -79,15 +80,9 @@ def _of(job: RankedJob) -> list[pd.DataFrame]:
 def _shared(deltas: NDArray[np.float64]) -> list[int]:
     """Return the number of each curve, from 1; curves that coincide in the picture share it."""
     heights = np.log10(np.maximum(deltas, LEAST))
-    first: list[int] = []
-    numbers = []
-    for i, height in enumerate(heights):
-        same = (n for n, j in enumerate(first) if np.max(np.abs(heights[j] - height)) <= SAME)
-        number = next(same, len(first))
-        if number == len(first):
-            first.append(i)
-        numbers.append(number + 1)
-    return numbers
+    groups = grouped(range(len(heights)), lambda i, j: np.max(np.abs(heights[i] - heights[j])) <= SAME)
+    numbers = {i: number for number, group in enumerate(groups, 1) for i in group}
+    return [numbers[i] for i in range(len(heights))]
 
 
 def draw_profiles(table: pd.DataFrame) -> Figure:

@@ -95,7 +95,6 @@ def draw_years(table: pd.DataFrame) -> Figure:
     curator = table.loc[table["trust"] == TRUST["central"], "error"].min()
     task, setting = str(table["task"].iloc[0]), setting_words(records(table)[0])
     first = ~protocols["year"].duplicated()
-    years = [str(year) if new else "" for year, new in zip(protocols["year"], first, strict=True)]
     figure, ax = _rows_of(protocols["label"], f"squared error ({task}, {setting})")
     place = protocols.index.to_series()
     permutes = protocols["trust"] == TRUST["shuffler"]
@@ -114,9 +113,7 @@ def draw_years(table: pd.DataFrame) -> Figure:
         }
         box = {"fc": "white", "ec": "none", "pad": 0.6}
         ax.annotate(number(protocols["error"][i]), (protocols["error"][i], i), (-6, 0), bbox=box, **style)
-    ax.hlines(place[first] - 0.5, 0, 1, color=PALE, lw=0.6, zorder=0, transform=ax.get_yaxis_transform())
-    for i, year in enumerate(years):
-        _in_margin(ax, year, i)
+    _groups(ax, protocols["year"][first].map(str))
     if np.isfinite(curator):
         ax.axvline(curator, color="black", ls=":", lw=1)
         ax.annotate(
@@ -144,9 +141,8 @@ def draw_robustness(table: pd.DataFrame) -> Figure:
     for i in place[proven.isna()]:
         _beside(ax, f"{NO_GUARANTEE} if they collude", dropped[i], i, RED)
     first = ~table[["task", "trust"]].duplicated()
-    for i, row in zip(place[first], records(table[first]), strict=True):
-        _in_margin(ax, f"{row['task']} (k = {row['values']:,.0f}), {row['trust']}", i)
-    ax.hlines(place[first] - 0.5, 0, 1, color=PALE, lw=0.6, zorder=0, transform=ax.get_yaxis_transform())
+    words = [f"{row['task']} (k = {row['values']:,.0f}), {row['trust']}" for row in records(table[first])]
+    _groups(ax, pd.Series(words, place[first]))
     keys = {"claimed": ("white", DARK), f"{ABSENT_SHARE} send nothing": (BLUE, BLUE)}
     return _with_keys(figure, ax, keys, unit=False, squares={f"{ABSENT_SHARE} collude": ("white", GOLD)})
 
@@ -194,6 +190,13 @@ def _dots(ax: Axes, x: pd.Series, y: pd.Series, fill: Any, edge: Any, marker: st
 def _beside(ax: Axes, text: str, x: float, y: float, color: str) -> None:
     style: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": SIZE, "color": color}
     ax.annotate(text, (x, y), (6, 0), **style)
+
+
+def _groups(ax: Axes, texts: pd.Series) -> None:
+    """Draw a line above the first row of each group, and write the group's text beside this row."""
+    ax.hlines(texts.index - 0.5, 0, 1, color=PALE, lw=0.6, zorder=0, transform=ax.get_yaxis_transform())
+    for place, text in zip(texts.index, texts, strict=True):
+        _in_margin(ax, text, place)
 
 
 def _in_margin(ax: Axes, text: str, y: float, weight: str = "normal") -> None:
