@@ -19,7 +19,6 @@ from shuffledp.identities import identities
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.numerals import power
 from shuffledp.pipeline.figures.palette import COLORS, GRAY
-from shuffledp.pipeline.figures.ranking import records
 from shuffledp.pipeline.figures.style import SIZE
 
 #: Largest mean number of messages per user of the compared protocols, a row of panels each.
@@ -56,20 +55,25 @@ def best_protocols(rows: pd.DataFrame) -> pd.DataFrame:
     ranked_rows = ranked_rows[_complete(ranked_rows)]
     settings = ranked_rows.drop_duplicates([*_POINT, "delta"]).groupby("delta").size()
     delta = max(settings.index, key=lambda value: (settings[value], value))
-    best_rows = []
-    for most in MESSAGES:
-        some = ranked_rows[
-            (ranked_rows["delta"] == delta) & (ranked_rows["messages"] <= most * (1 + _ROUNDING))
-        ]
-        for trust in GROUPS:
-            group = some[some["trust"] == TRUST[trust]]
-            for point, ranked in group.sort_values("error", kind="stable").groupby(_POINT):
-                first, second = [*records(ranked.head(2)), None][:2]
-                best_rows.append(
-                    _row(str(ranked_rows["task"].iloc[0]), point, delta, TRUST[trust], most, first, second)
-                )
-    table = pd.DataFrame(best_rows, columns=_COLUMNS)
+    names = [TRUST[trust] for trust in GROUPS]
+    compared = ranked_rows[(ranked_rows["delta"] == delta) & ranked_rows["trust"].isin(names)]
+    compared = compared.assign(group=compared["trust"].map(names.index)).sort_values("error", kind="stable")
+    bounded = [
+        _first_two(compared[compared["messages"] <= most * (1 + _ROUNDING)]).assign(most_messages=most)
+        for most in MESSAGES
+    ]
+    table = pd.concat(bounded).reset_index().rename(columns={"label": "best", "second_label": "second"})
+    margin = table["second_error"] / table["error"]
+    table = table.assign(task=ranked_rows["task"].iloc[0], delta=delta, margin=margin)[_COLUMNS]
     return table if _drawn(table)[_POINT].nunique().min() > 1 else table.head(0)
+
+
+def _first_two(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the best protocol of each group at each setting, with the second one beside it."""
+    key = ["group", *_POINT]
+    ranks = rows.assign(place=rows.groupby(key).cumcount()).set_index(key).sort_index()
+    second = ranks.loc[ranks["place"] == 1, ["label", "error"]].add_prefix("second_")
+    return ranks.loc[ranks["place"] == 0, ["trust", "label", "error"]].join(second)
 
 
 def _complete(rows: pd.DataFrame) -> pd.Series:
@@ -77,24 +81,6 @@ def _complete(rows: pd.DataFrame) -> pd.Series:
     settings = rows.drop_duplicates([*_POINT, "delta"]).groupby(["values", "delta"]).size()
     keys = pd.MultiIndex.from_frame(rows[["values", "delta"]])
     return pd.Series(settings.loc[keys].to_numpy() == settings.max(), index=rows.index)
-
-
-def _row(
-    task: str, point: Any, delta: float, trust: str, most: float, first: Any, second: Any
-) -> dict[str, Any]:
-    least = first["error"]
-    next_one = {} if second is None else {"second": second["label"], "second_error": second["error"]}
-    return {
-        **dict(zip(_POINT, point, strict=True)),
-        "task": task,
-        "delta": delta,
-        "trust": trust,
-        "most_messages": most,
-        "best": first["label"],
-        "error": least,
-        **next_one,
-        **({"margin": second["error"] / least} if second is not None else {}),
-    }
 
 
 def _drawn(table: pd.DataFrame) -> pd.DataFrame:

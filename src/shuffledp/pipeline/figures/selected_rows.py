@@ -203,12 +203,7 @@ def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]
         for curve in labels:
             method, _, value = curve.rpartition("|")
             shade = shades.get(value, palette.numbered_look(0))
-            look_of_method = methods.get(method or curve)
-            look_of_curve[curve] = (
-                shade
-                if look_of_method is None
-                else Look(shade.color, look_of_method.marker, look_of_method.dash, look_of_method.width)
-            )
+            look_of_curve[curve] = replace(methods.get(method or curve, shade), color=shade.color)
     if not parts:
         return palette.told_apart(look_of_curve)
     return {
