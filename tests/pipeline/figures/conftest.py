@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from shuffledp.pipeline.figures import paper
 from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
-from shuffledp.pipeline.figures.made import Made
+from shuffledp.pipeline.figures.picture import Made
 
 
 @pytest.fixture(scope="session")

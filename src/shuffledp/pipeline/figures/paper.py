@@ -37,9 +37,8 @@ from shuffledp.pipeline.figures.files import table_of_texts
 from shuffledp.pipeline.figures.gaps import gaps
 from shuffledp.pipeline.figures.guarantee_words import guarantee_facts
 from shuffledp.pipeline.figures.leaderboard import leaderboard, ranked
-from shuffledp.pipeline.figures.made import Made
 from shuffledp.pipeline.figures.pareto import pareto
-from shuffledp.pipeline.figures.picture import Picture, chart as chart_of
+from shuffledp.pipeline.figures.picture import Made, Picture, chart as chart_of
 from shuffledp.pipeline.figures.selected_rows import (
     chosen,
     in_unit,

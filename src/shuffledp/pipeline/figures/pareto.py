@@ -27,11 +27,10 @@ from shuffledp.pipeline.figures.end_names import EndName
 from shuffledp.pipeline.figures.files import as_csv
 from shuffledp.pipeline.figures.fronts import Offer, by_trust, front, legend_names, offers
 from shuffledp.pipeline.figures.leaderboard import CONTROL
-from shuffledp.pipeline.figures.made import Made
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.numerals import number_text, typeset
 from shuffledp.pipeline.figures.palette import Look, Looks, told_apart
-from shuffledp.pipeline.figures.picture import looks_like
+from shuffledp.pipeline.figures.picture import Made, looks_like
 from shuffledp.pipeline.figures.selected_rows import chosen
 from shuffledp.pipeline.figures.style import COLUMN_WIDTH, in_column
 from shuffledp.pipeline.manifest import Chart

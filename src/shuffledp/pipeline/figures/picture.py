@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
+from shuffledp.pipeline.figures.drawing_jobs import Fields
 from shuffledp.pipeline.figures.drawn_curves import Strand, equal_curves, leading, strands
 from shuffledp.pipeline.figures.palette import BLACK, Look, Looks
 from shuffledp.pipeline.manifest import Chart, Curve
@@ -141,6 +143,17 @@ class Picture:
                 (part, strand.panel, x): y for x, y in strand.numbers_by_position().items() if np.isfinite(y)
             }
         return equal_curves(numbers, [name for name in self.labels if numbers.get(name)])
+
+
+@dataclass(frozen=True)
+class Made:
+    """Drawing function of a picture, with its numbers, its chart, and notes for the manifest and the caption."""
+
+    draw: Callable[[], Figure]
+    numbers: bytes
+    chart: Chart | None
+    without: Sequence[str] = ()
+    questions: Fields = field(default_factory=dict)
 
 
 # -- entry of the manifest -----------------------------------------------------------------------------------------

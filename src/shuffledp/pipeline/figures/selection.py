@@ -80,15 +80,9 @@ def _check_entry(entry: Fields, experiment: Experiment, place: str) -> None:
         _check_fronts(entry, experiment, place)
     elif "entries" in entry:
         for index, column in enumerate(entry["entries"]):
-            # A leaderboard is a column by method for each of its entries.
             where = {**entry.get("where", {}), **column.get("where", {})}
-            column_entry = {
-                "methods": entry["methods"],
-                "rows": ["method"],
-                "value": column["value"],
-                "where": where,
-            }
-            _check_by_accounting(column_entry, experiment, f"{place}.entries.{index}", CELL_TEXTS)
+            column_place = f"{place}.entries.{index}"
+            _check_by_accounting(entry, column["value"], where, experiment, column_place, CELL_TEXTS)
     else:
         _check_axes(entry, experiment, place)
         _check_quantity(entry, experiment, place)
@@ -113,25 +107,24 @@ def _check_fronts(entry: Fields, experiment: Experiment, place: str) -> None:
     trust = where.pop("trust", None)
     if trust is not None:
         require(trust, TRUSTED, f"{place}.where.trust: no trust model {format_value(trust)}")
-    table_entry = {
-        "methods": entry["methods"],
-        "rows": ["method"],
-        "columns": [],
-        "value": entry["y"],
-        "where": where,
-    }
-    _check_by_accounting(table_entry, experiment, place)
+    _check_by_accounting(entry, entry["y"], where, experiment, place)
 
 
 def _check_by_accounting(
-    entry: Fields, experiment: Experiment, place: str, texts: tuple[str, ...] = ()
+    entry: Fields,
+    value: str,
+    where: Fields,
+    experiment: Experiment,
+    place: str,
+    texts: tuple[str, ...] = (),
 ) -> None:
-    """Check a table under each accounting that its ``where`` lists."""
-    listed = entry["where"].get("accounting")
+    """Check a column with a number per method, under each accounting that its ``where`` lists."""
+    column = {"methods": entry["methods"], "rows": ["method"], "value": value}
+    listed = where.get("accounting")
     for accounting in listed if isinstance(listed, list) else [listed]:
-        where = entry["where"] if accounting is None else {**entry["where"], "accounting": accounting}
-        _check_axes({**entry, "where": where}, experiment, place)
-        _check_quantity(entry, experiment, place, texts)
+        selected = where if accounting is None else {**where, "accounting": accounting}
+        _check_axes({**column, "where": selected}, experiment, place)
+        _check_quantity(column, experiment, place, texts)
 
 
 def _tells_methods_apart(raw: Fields) -> bool:
