@@ -217,6 +217,14 @@ def test_method_panels_show_factors_in_order():
     assert figure.get_suptitle().endswith("× is over Base at eps\xa0=\xa02")
 
 
+def test_single_printed_point_has_marker():
+    what = of_both(4.0, a="A", b="B")
+    single = what.selection[(what.selection["curve"] != "a|printed") | (what.selection["eps"] == 2)]
+    (ax, _) = draw(replace(what, selection=single)).axes
+    markers = {curve: line(ax, curve).get_marker() for curve in ("a|printed", "b|printed")}
+    assert markers == {"a|printed": what.looks["a|printed"].marker, "b|printed": "None"}
+
+
 def test_names_do_not_overlap():
     heights = [0.2, 0.2, 0.4, 0.2, 0.2]
     places = spread([0.5, 0.5, 0.52, 1.9, -1.0], heights, 0.0, 2.0)

@@ -116,11 +116,12 @@ def _panel(ax: Axes, what: Picture, value: Any, across: int) -> None:
 
 
 def draw_curves(ax: Axes, what: Picture, lines: Iterable[Strand], means: Sequence[Strand]) -> None:
-    """Draw lines, with markers if a curve is exact and has no simulated means, and simulated means."""
+    """Draw simulated means, and lines; lines without means have markers, those of printed numbers at single points."""
     pointed = {strand.curve for strand in means}
     for strand in lines:
         if strand.y.max() > 0 or ax.get_yscale() == "linear":
-            marked = strand.curve not in pointed and what.part_of(strand.curve) != "printed"
+            alone = len(strand.x) == 1
+            marked = strand.curve not in pointed and (what.part_of(strand.curve) != "printed" or alone)
             line = _interrupted(what, strand, ax)
             panels.draw_line(ax, line, what.looks[strand.curve], gaps_of(what, strand), marked=marked)
     for strand in means:

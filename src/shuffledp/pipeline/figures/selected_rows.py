@@ -205,7 +205,8 @@ def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]
             shade = shades.get(value, palette.numbered_look(0))
             look_of_curve[curve] = replace(methods.get(method or curve, shade), color=shade.color)
     if not parts:
-        return palette.told_apart(look_of_curve)
+        by_panel = job["entry"].get("kind") == "methods"
+        return look_of_curve if by_panel else palette.told_apart(look_of_curve)
     return {
         f"{curve}|{part}": palette.of_accounting(part, look)
         for part in parts
