@@ -227,23 +227,31 @@ def _unproven_line(what: Picture) -> str:
 
 
 def end_points(what: Picture, value: Any) -> dict[str, EndName]:
-    """Return the last point in a panel of each group of equal curves with the group's name, by its first curve."""
+    """Return the last point in a panel of each group of equal curves with the group's name, by its first curve.
+
+    Of the accountings of a method, the name is at the curve that reaches farthest.
+    """
     ends: dict[str, EndName] = {}
     for group in what.together:
         in_sight = [s for s in what.named(group[0], in_panel(what.every, value)) if _in_sight(what, s).any()]
         if not in_sight:
             continue
-        best = what.most_exact(in_sight)
-        last = np.flatnonzero(_in_sight(what, best))[-1]
-        x = _right_end(what) if best.level else float(best.x[last])
+        reach = max(_end_of(what, s)[0] for s in in_sight)
+        best = what.most_exact([s for s in in_sight if _end_of(what, s)[0] == reach])
         text = typeset(name_text(what, group))
-        ends[group[0]] = EndName(x, float(best.y[last]), text, what.look_of_name(group[0]).color)
+        ends[group[0]] = EndName(*_end_of(what, best), text, what.look_of_name(group[0]).color)
     return ends
 
 
 def _in_sight(what: Picture, strand: Strand) -> NDArray[np.bool_]:
     """Return whether the vertical axis shows each number of a curve."""
     return np.isfinite(strand.y) & ((strand.y > 0) | (what.drawing.get("y_scale") != "log"))
+
+
+def _end_of(what: Picture, strand: Strand) -> tuple[float, float]:
+    """Return the last point of a curve that the axes show; a level line ends at the right end."""
+    last = np.flatnonzero(_in_sight(what, strand))[-1]
+    return _right_end(what) if strand.level else float(strand.x[last]), float(strand.y[last])
 
 
 def _right_end(what: Picture) -> float:
