@@ -143,6 +143,8 @@ def main(branch: str) -> int:
     failed = [run for run in runs if subprocess.run(run, cwd=ROOT, check=False).returncode not in (0, 5)]
     if left > 0:
         print(f"`make test` has {left} further test files, of modules that import a changed one.")
+    for run in failed:
+        print(f"FAILED: {' '.join(run[2:])[:120]}")
     return int(bool(failed))
 
 
