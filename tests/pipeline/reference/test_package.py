@@ -222,6 +222,17 @@ def test_other_data_and_scales_are_refused(key, change, reason):
     assert ("one.errors.other [eps=0.1 split=25-50, printed, mse]", "expected") in differences(found)
 
 
+@pytest.mark.parametrize(("change", "code"), [(2e-16, SAME), (2e-14, DIFFERENT)])
+def test_small_deltas_differ_by_rounding(change, code):
+    """Sums of probabilities round in the last bit of 1 on other machines."""
+    runs = []
+    for delta in (1.9e-11, 1.9e-11 + change):
+        run = a_run()
+        run[OTHER].rows[*PLACE[:-1], "delta_at_1.4"] = {"expected": delta}
+        runs.append(run)
+    assert compare(*runs).exit_code == code
+
+
 def test_official_and_mirrored_data_are_equal():
     run = a_run() | {ERRORS: replace(a_run()[ERRORS], source="official")}
     assert compare(a_run(), run).exit_code == SAME

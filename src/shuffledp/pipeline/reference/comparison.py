@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from shuffledp.pipeline.reference import comparator
 from shuffledp.pipeline.reference.snapshot import DIGEST, TRAINING, ReferencePart, Snapshot
-from shuffledp.pipeline.reference.tolerances import COLUMNS, IDENTICAL
+from shuffledp.pipeline.reference.tolerances import COLUMNS, IDENTICAL, PROFILE
 
 #: Exit codes of the command.
 SAME, DIFFERENT, REFUSED = 0, 1, 2
@@ -16,7 +16,9 @@ _VERDICTS = {
     DIFFERENT: "The run does not agree with the reference",
     REFUSED: "Not everything could be compared",
 }
-_TOLERANCES = {**COLUMNS, DIGEST: IDENTICAL}
+#: Column of expected numbers whose metric is delta at another eps (`shuffledp.pipeline.experiments.bundle`).
+_DELTA = "delta at eps"
+_TOLERANCES = {**COLUMNS, DIGEST: IDENTICAL, _DELTA: PROFILE}
 #: Sources of published files, whose checksums the project knows.
 _REAL = ("official", "mirror")
 
@@ -53,7 +55,7 @@ class Verification:
         totals = [0, 0, 0]
         for name, section in self.sections.items():
             yield f"\n{name}\n  {'column':18}{'compared':>9}{'equal':>9}{'within':>8}{'different':>10}  tolerance"
-            for column in (*COLUMNS, DIGEST):
+            for column in _TOLERANCES:
                 counts = [
                     counter[column] for counter in (section.identical, section.within, section.different)
                 ]
@@ -103,7 +105,11 @@ def compare(reference: Snapshot, computed: Snapshot) -> Verification:
 def _rows(name: str, part: ReferencePart, columns: Sequence[str]) -> comparator.Rows:
     """Return some columns of a part's rows, by full names."""
     return {
-        f"{name} [{', '.join(filter(None, place))}]": {c: row[c] for c in columns if c in row}
+        f"{name} [{', '.join(filter(None, place))}]": {
+            _DELTA if c == "expected" and place[-1].startswith("delta_at_") else c: row[c]
+            for c in columns
+            if c in row
+        }
         for place, row in part.rows.items()
     }
 

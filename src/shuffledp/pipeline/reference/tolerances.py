@@ -17,6 +17,8 @@ from shuffledp.pipeline.reference.comparator import Row, Tolerance, numbers_of, 
 CLOSED_FORM = 1e-7
 #: Relative tolerance: messages depend on the position of a flat minimum, which is less precise than its value.
 OPTIMUM = 1e-6
+#: Absolute tolerance of a sum of probabilities, which rounds in the last bit of 1.
+ROUNDED = 1e-14
 #: Tolerance in standard errors of the difference of two independent means. Normal means exceed it with probability
 #: 2e-9, so that ten thousand new draws raise a false alarm with probability 2e-5.
 STANDARD_ERRORS = 6.0
@@ -54,6 +56,10 @@ def _standard_error(column: str, before: Row, after: Row) -> bool:
     return likely or CLOSE.within(column, before, after)
 
 
+def _profile(column: str, before: Row, after: Row) -> bool:
+    return abs(before[column] - after[column]) <= ROUNDED or CLOSE.within(column, before, after)
+
+
 IDENTICAL = Tolerance("identical", lambda column, before, after: False)
 CLOSE, FLAT = relative(CLOSED_FORM), relative(OPTIMUM)
 _EXACT = ("status", "reason", "guarantee", "reduction", "domain_size", "count", "participants")
@@ -72,6 +78,8 @@ COLUMNS: Mapping[str, Tolerance] = {
     ),
     "loss": relative(LOSS),
 }
+#: Tolerance of delta at other eps than that of the budget, where it may be far below the budget's delta.
+PROFILE = Tolerance(f"{CLOSE.says}, or absolute {ROUNDED:g}", _profile)
 #: Tolerances of the golden table: of answers, of answers that depend on the last bits of NumPy and SciPy, of positions
 #: of flat optima, and of bounds of rounding errors.
 ANSWER, LAST_BITS, SEARCHED, MARGIN = relative(1e-11), relative(1e-8), FLAT, relative(1e-3)
