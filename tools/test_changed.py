@@ -2,7 +2,8 @@
 
 ``python tools/test_changed.py BRANCH``. Changed files are those that differ from the branch, and new files. Tests of a
 changed module come first, then tests that import it, then tests of modules that import it, up to `MOST` files. The
-names of changed protocols and papers, and of protocols that import a changed module, select cases of `BY_NAME`.
+names of changed protocols, papers and data sets, and of protocols that import a changed module, select cases of
+`BY_NAME`.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ MOST_NAMES = 4
 GUARDS = tuple(
     f"tests/test_{name}.py" for name in ("completeness", "identities", "source_rules", "documents")
 )
-#: Folders of tests that have a case per protocol or paper.
-BY_NAME = ("tests/protocols", "tests/golden", "tests/pipeline/audit")
+#: Tests that have a case per protocol, paper or data set.
+BY_NAME = (
+    *("tests/protocols", "tests/golden", "tests/pipeline/audit", "tests/pipeline/datasets", "tests/doors"),
+    "tests/test_artifact.py",
+)
 
 
 def changed(base: str) -> list[str]:
@@ -124,7 +128,8 @@ def main(branch: str) -> int:
     reached, names = Imports().nearest(modules)
     left = len(reached) - len(chosen := reached[:MOST])
     tests = list(dict.fromkeys([*tests, *chosen, *GUARDS]))
-    names = [*names[:MOST_NAMES], *sorted(papers)]
+    data = re.findall(r"datasets/sets/([a-z_]+)\.py", "\n".join(files))
+    names = [*names[:MOST_NAMES], *sorted(papers), *data]
     print(
         f"{len(files)} files changed. Tests: {' '.join(tests)}; by name: {', '.join(names) or 'none'}",
         flush=True,

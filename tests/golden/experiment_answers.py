@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from golden.inside import Job, canonical, cells, jobs, prepare_shipped, run
+from golden.inside import DATASETS, Job, canonical, cells, jobs, prepare_shipped, run
 from golden.values import Row, Rows, digest, row_of
 
 REPEATS = 2
@@ -96,12 +96,9 @@ def tiny_jobs(paper: str, folder: Path, repeats: int) -> Iterator[tuple[str, Job
             yield name, tiny
 
 
-SHIPPED = ("adult", "ipums", "mnist", "movielens", "msnbc")
-
-
 def _dataset(job: Job) -> str | None:
     name = job.data.get("name")
-    return name if name in SHIPPED else None
+    return name if name in DATASETS else None
 
 
 def _tiny(name: str, job: Job, repeats: int) -> Iterator[Job]:

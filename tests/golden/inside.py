@@ -20,6 +20,7 @@ from shuffledp.pipeline.claims.claim_jobs import papers_with_claims
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.config.loading import load_experiments
 from shuffledp.pipeline.datasets.preparation import prepare
+from shuffledp.pipeline.datasets.registry import NAMES as DATASETS  # noqa: F401  (the golden table reads it)
 from shuffledp.pipeline.datasets.source_errors import SourceError
 from shuffledp.pipeline.experiments import runner
 
