@@ -215,7 +215,9 @@ def audit_tables():
 
 def kept_overall():
     """Return the tables of the reference for pictures that this run cannot draw."""
-    return [kept_file(path.relative_to(ROOT)) for path in overall_jobs.kept_tables(ROOT)]
+    return [
+        kept_file(path.relative_to(ROOT)) for path in overall_jobs.kept_tables(ROOT)
+    ]
 
 
 def kept_file(path):
