@@ -225,6 +225,11 @@ def kept_file(path):
     return local(str(project_file(str(path))))
 
 
+def kept_claims(wildcards):
+    """Return the path of the kept verdicts."""
+    return str(ROOT / overall_jobs.KEPT_CLAIMS)
+
+
 def captions_of(drawing_jobs):
     """Return the captions that some drawings read."""
     return [

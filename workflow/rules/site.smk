@@ -26,7 +26,7 @@ rule pages:
         protocols=PLAN.protocols,
         questions=bool(ASKED),
         links=SETTINGS.links,
-        kept=str(ROOT / overall_jobs.KEPT_CLAIMS),
+        kept=kept_claims,
         code=CODE.keys("site"),
     script:
         "../scripts/pages.py"
