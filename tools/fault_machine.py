@@ -49,7 +49,7 @@ experiments:
     repeats: 100
     methods: {local: {}, amplified: {}, non_adaptive: {}}
 figures:
-  fig1: {title: "Small", experiment: adult, x: eps, y: tve, curves: method, files: accounting, caption: any.rst}
+  fig1: {title: "Small", experiment: adult, x: eps, y: tve, curves: method, caption: any.rst}
 """
 #: Outputs of slow jobs, which are finished before the moments begin.
 BEFOREHAND = tuple(
