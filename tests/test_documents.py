@@ -160,6 +160,15 @@ def test_pages_state_gallery_finding(name, paper, figure):
     assert finding.removeprefix("A ") in text
 
 
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
+def test_setting_of_the_finding_is_stated(name):
+    figures = json.loads((ROOT / "docs/gallery/overall.json").read_text(encoding="utf-8"))["figures"]
+    caption = next(drawn["caption"] for drawn in figures if drawn["id"] == "dumbbells")
+    (users,) = re.findall(r"for the histogram at n = ([\d,]+),", caption)
+    text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
+    assert re.search(rf"ne histogram(,| of) {users} users", text)
+
+
 # -- the reading finds what it should --------------------------------------------------------------------------------
 
 

@@ -135,6 +135,7 @@ def test_the_command_writes_programs_for_bins(tmp_path):
         (["--domain-size", "8", "--fan-outs", "2,2"], "fan_outs must have a product of at least 8"),
         (["--domain-size", "8", "--fan-outs", "a"], "fan_outs must be integers"),
         (["--domain-size", "8", "--fan-outs", "best", "--rounds", "2"], "--rounds must be left out"),
+        (["--domain-size", "8", "--fan-outs", "best", "--dropout", "0.1"], "--dropout must be left out"),
         (["--fan-outs", "best"], "--fan-outs needs"),
         (["--bins", "0:1:0.3", "--fan-outs", "best"], "bins must have LOW below HIGH"),
         (["--bins", "0:9:1", "--domain-size", "9"], "Give one of --domain-size"),

@@ -17,7 +17,7 @@ PAPERS = Path(str(resources.files("shuffledp.pipeline.papers")))
 def papers_with_claims() -> list[str]:
     """Return the papers whose folder has claims, in alphabetical order.
 
-    Raises ValueError for texts without functions or functions without texts, which nobody would read.
+    Raises ValueError for a folder that has ``claims.yaml`` but no ``*_claims.py``, or the reverse.
     """
     texts, rules = (
         {path.parent.name for path in PAPERS.glob(f"*/{name}")} for name in ("claims.yaml", "*_claims.py")
@@ -34,8 +34,8 @@ def content(paper: str) -> Mapping[str, Any]:
     """Return the content of a paper's ``claims.yaml``; raise ValueError for a paper without claims."""
     if paper not in (papers := papers_with_claims()):
         raise ValueError(f"There are no claims of {paper!r}. Known: {', '.join(papers)}.")
-    stated: Mapping[str, Any] = yaml_files.read(PAPERS / paper / "claims.yaml")
-    return stated
+    file_content: Mapping[str, Any] = yaml_files.read(PAPERS / paper / "claims.yaml")
+    return file_content
 
 
 def results_read(paper: str) -> Mapping[str, Collection[str]]:

@@ -116,7 +116,7 @@ def _panel(ax: Axes, what: Picture, value: Any, across: int) -> None:
 
 
 def draw_curves(ax: Axes, what: Picture, lines: Iterable[Strand], means: Sequence[Strand]) -> None:
-    """Draw simulated means, and lines; lines without means have markers, those of printed numbers at single points."""
+    """Draw means and lines. A line has markers if its curve has no means; a printed line has them at single points."""
     pointed = {strand.curve for strand in means}
     for strand in lines:
         if strand.y.max() > 0 or ax.get_yscale() == "linear":

@@ -27,8 +27,8 @@ def by_year(rows: pd.DataFrame) -> pd.DataFrame:
     task = str(rows["task"].iloc[0])
     published = select_setting(rows[rows["task"] == task], first_setting(rows[rows["task"] == task]))
     published = published[published["rank"].notna() & (published["trust"] != TRUST["local"])]
-    known = published[published["protocol"].isin(list(identities()))]
-    dated = known.assign(year=[identities()[name].year or OURS for name in known["protocol"]])
+    built_in = published[published["protocol"].isin(list(identities()))]
+    dated = built_in.assign(year=[identities()[name].year or OURS for name in built_in["protocol"]])
     order = dated.assign(place=pd.to_numeric(dated["year"], errors="coerce"))
     order = order.sort_values(["place", "error"], kind="stable")  # this project's own ones last
     best, running = np.inf, []

@@ -111,12 +111,12 @@ class KeptResults:
 
         The quantity ``error`` is the expected error, or a simulated mean without a closed form.
         """
-        kept = pd.read_csv(self.folder / f"{at['experiment']}.csv")
-        known = kept["method"].unique()
-        if method not in known:
-            raise ValueError(f"No method {method!r} of {at['experiment']}. Known: {', '.join(known)}.")
-        is_chosen = (kept["method"] == method) & (kept["accounting"] == at["accounting"])
-        rows = kept[is_chosen & (kept["status"] == "ok")]
+        results = pd.read_csv(self.folder / f"{at['experiment']}.csv")
+        methods = results["method"].unique()
+        if method not in methods:
+            raise ValueError(f"No method {method!r} of {at['experiment']}. Known: {', '.join(methods)}.")
+        is_chosen = (results["method"] == method) & (results["accounting"] == at["accounting"])
+        rows = results[is_chosen & (results["status"] == "ok")]
         if rows.empty:
             raise MissingResultsError(f"{method} has no result of {at['experiment']}")
         points, parameters = _by_name(rows["point"]), _by_name(rows["parameters"]).add_prefix("parameters.")

@@ -78,7 +78,7 @@ COLUMNS: Mapping[str, Tolerance] = {
     ),
     "loss": relative(LOSS),
 }
-#: Tolerance of delta at other eps than that of the budget, where it may be far below the budget's delta.
+#: Tolerance of delta at many eps, at some of which it is far below the delta of the budget.
 PROFILE = Tolerance(f"{CLOSE.says}, or absolute {ROUNDED:g}", _profile)
 #: Tolerances of the golden table: of answers, of answers that depend on the last bits of NumPy and SciPy, of positions
 #: of flat optima, and of bounds of rounding errors.

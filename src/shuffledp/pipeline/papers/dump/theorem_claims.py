@@ -271,9 +271,9 @@ def logarithmic_error(case: Case) -> Verdict:
 def histogram(k: int, *, skewed: bool) -> Floats:
     """Return the number of users per value, equal or in proportion to 1, 1/4, 1/9, ..."""
     weights = 1 / np.arange(1.0, k + 1) ** 2 if skewed else np.ones(k)
-    held: Floats = np.round(USERS * weights / weights.sum())
-    held[0] += USERS - held.sum()
-    return held
+    holders: Floats = np.round(USERS * weights / weights.sum())
+    holders[0] += USERS - holders.sum()
+    return holders
 
 
 def _favored(k: int, eps_local: float) -> tuple[float, float]:
