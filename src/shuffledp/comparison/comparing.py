@@ -344,17 +344,8 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
     squared = squared_errors(calibrated, participants)
     mse = None if squared is None else float(weights @ squared.mean(axis=1))
     result = replace(
-        row,
-        parameters=usual.parameters(),
-        eps_local=usual.local_epsilon(),
-        relies_on=usual.relies_on,
-        messages_per_user=float(cost.messages_per_user),
-        most_messages=None if cost.most_messages is None else float(cost.most_messages),
-        bits_per_user=float(cost.bits_per_user),
-        most_bits=None if cost.most_bits is None else float(cost.most_bits),
+        row.with_measures(usual, where),
         most_certain=None if cost.most_messages is None else cost.most_certain,
-        shuffler_messages=float(cost.shuffler_messages),
-        remark=usual.remark or None,
         enforced=usual.enforced() if fakes else None,
         poisoning_gain=float(usual.poisoning_gain(fakes)) if fakes else None,
     )

@@ -6,9 +6,9 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.numerics.argument_ranges import check_choice
@@ -16,6 +16,9 @@ from shuffledp.numerics.rounding import number_text, round_to_digits
 from shuffledp.numerics.statements import STATED, Conditions
 from shuffledp.outputs import cell, line_width, printable, wrapped
 from shuffledp.protocols.base import Trust
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.base import ProtocolBase
 
 Status = Literal["ok", "infeasible", "failed"]
 
@@ -80,6 +83,15 @@ _POWERS = {
 def sender(task: str) -> str:
     """Return the user whose expected messages are stated: some protocols send no message for the number 0 of a sum."""
     return "user whose number is not 0" if task == "summation" else "user"
+
+
+def _float(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def measured(measure: Callable[[ProtocolBase, Any], Any]) -> Any:
+    """Return a field of a row whose value is a function of the calibrated protocol and its `comparison.Setting`."""
+    return field(default=None, metadata={"measure": measure})
 
 
 @dataclass(frozen=True)
@@ -210,8 +222,8 @@ class Compared:
     guarantee: str | None = None
     guarantee_note: str = ""
     biased: bool = False
-    eps_local: float | None = None
-    relies_on: str | None = None
+    eps_local: float | None = measured(lambda protocol, where: protocol.local_epsilon())
+    relies_on: str | None = measured(lambda protocol, where: protocol.relies_on)
     mse: float | None = None
     mse_from: str | None = None
     half_width: float = math.nan
@@ -220,12 +232,16 @@ class Compared:
     floor_ratio: float | None = None
     blind_mse: float | None = None
     idle: bool = False
-    messages_per_user: float | None = None
-    bits_per_user: float | None = None
-    most_messages: float | None = None
-    most_bits: float | None = None
+    messages_per_user: float | None = measured(
+        lambda protocol, where: float(protocol.cost().messages_per_user)
+    )
+    bits_per_user: float | None = measured(lambda protocol, where: float(protocol.cost().bits_per_user))
+    most_messages: float | None = measured(lambda protocol, where: _float(protocol.cost().most_messages))
+    most_bits: float | None = measured(lambda protocol, where: _float(protocol.cost().most_bits))
     most_certain: bool | None = None
-    shuffler_messages: float | None = None
+    shuffler_messages: float | None = measured(
+        lambda protocol, where: float(protocol.cost().shuffler_messages)
+    )
     eps_spent: float | None = None
     slack: float | None = None
     simulated_mse: float | None = None
@@ -253,9 +269,9 @@ class Compared:
     rounds_left: int | None = None
     mse_one_release: float | None = None
     eps_if_repeated: float | None = None
-    parameters: Mapping[str, float] | None = None
+    parameters: Mapping[str, float] | None = measured(lambda protocol, where: protocol.parameters())
     beyond: Mapping[str, float] | None = None
-    remark: str | None = None
+    remark: str | None = measured(lambda protocol, where: protocol.remark or None)
     conditions: Mapping[str, Conditions] | None = None
 
     def __post_init__(self) -> None:
@@ -263,6 +279,11 @@ class Compared:
         for name, value in vars(self).items():
             if isinstance(value, str):
                 object.__setattr__(self, name, printable(value))
+
+    def with_measures(self, protocol: ProtocolBase, where: Any) -> Compared:
+        """Return the row with the fields that are `measured`, of a protocol that is calibrated for the setting."""
+        measures = {f.name: f.metadata["measure"] for f in fields(self) if "measure" in f.metadata}
+        return replace(self, **{name: measure(protocol, where) for name, measure in measures.items()})
 
     @property
     def proven(self) -> bool:
@@ -416,56 +437,232 @@ def _simulation(row: Compared, name: str) -> str:
     return _number(row, name) + ("" if error is None else f"±{error:.1g}")
 
 
-#: Heading, width (negative: to the left), field, text of the field.
-Column = tuple[str, int, str, Callable[[Compared, str], str]]
+class Shown(NamedTuple):
+    """What the rows of a table have: a further number per row, one release, and the numbers of three options."""
+
+    frequencies: bool
+    once: bool
+    simulated: bool
+    poisoned: bool
+    absent: bool
+
+    @property
+    def extras(self) -> int:
+        """Number of options, each of which adds columns and takes the room of others."""
+        return self.simulated + self.poisoned + self.absent
+
+
+@dataclass(frozen=True)
+class Column:
+    """Column of a table: its heading, its width (negative: to the left), the field, and the text of the field.
+
+    `meaning` is the entry in docs/compare.md. `note` is the sentence below the table, which may name the task's
+    {quantity}, the quantity of {one} interval, and the {holder}. `fits` is true for a table that shows the column.
+    """
+
+    heading: str
+    width: int
+    field: str
+    text: Callable[[Compared, str], str]
+    meaning: str
+    note: str = ""
+    fits: Callable[[Shown], bool] = lambda shown: True
+
+
+#: Columns of a table in their order.
+COLUMNS = (
+    Column(
+        "local",
+        6,
+        "eps_local",
+        _eps,
+        "eps of one user's messages at delta = 0. `inf` if no finite eps exists, for example if users send their true "
+        "value",
+        "eps of one user's own messages; inf: no bound, for example values sent in clear; –: central model.",
+    ),
+    Column(
+        "error",
+        8,
+        "mse",
+        _number,
+        "expected squared error. Frequencies and sets: of one frequency, averaged over values or items. Sums: of the "
+        "sum. Vectors: of one coordinate",
+        "expected squared error of {quantity}.",
+    ),
+    Column(
+        "±95 %",
+        8,
+        "half_width",
+        _number,
+        "half-width of an interval for the sum, or the widest one of all frequencies or coordinates",
+        "half-width of a 95 % interval for {one}.",
+    ),
+    Column(
+        "simulated",
+        14,
+        "simulated_mse",
+        _simulation,
+        "with `--simulate R`: mean squared error of R simulated repeats, and its standard error",
+        fits=lambda shown: shown.simulated,
+    ),
+    Column(
+        "frequent",
+        8,
+        "heavy_variance",
+        _number,
+        "squared error of a value that a tenth of the users hold. Use it if you estimate frequent values: the average "
+        "favors protocols that randomize reports",
+        "error of {holder} that a tenth of the users hold.",
+        fits=lambda shown: shown.frequencies and not shown.extras,
+    ),
+    Column(
+        "/floor",
+        7,
+        "floor_ratio",
+        partial(_large, digits=3),
+        "error divided by the error of a trusted curator with discrete Laplace noise (for sets and vectors with the "
+        "better of Laplace and Gaussian noise)",
+    ),
+    Column(
+        "messages",
+        8,
+        "messages_per_user",
+        _large,
+        "average number of messages per planned user. Sums: per user with a positive number",
+        fits=lambda shown: shown.extras < 2,
+    ),
+    Column(
+        "messages all",
+        12,
+        "messages_all_rounds",
+        _large,
+        "with `--rounds R`: the same number in all releases",
+        fits=lambda shown: shown.extras < 2 and not shown.once,
+    ),
+    Column(
+        "most",
+        6,
+        "most_messages",
+        _most,
+        "largest number of messages per user. A tilde marks a protocol without a bound: some user sends more with a "
+        "probability of at most one in a million",
+        fits=lambda shown: shown.extras < 2,
+    ),
+    Column(
+        "bits",
+        7,
+        "bits_per_user",
+        _large,
+        "average number of bits per user, as of messages, without encryption",
+        fits=lambda shown: shown.extras < 2,
+    ),
+    Column(
+        "most",
+        6,
+        "most_bits",
+        _most,
+        "largest number of bits per user, as of messages",
+        fits=lambda shown: shown.extras < 2,
+    ),
+    Column(
+        "spent",
+        6,
+        "eps_spent",
+        _eps,
+        "eps at which the profile of the calibrated protocol equals delta, rounded up",
+        fits=lambda shown: shown.once,
+    ),
+    Column(
+        "eps once",
+        8,
+        "eps_one_round",
+        _eps,
+        "with `--rounds R`: bound on the eps of one release, at the delta of all",
+        fits=lambda shown: not shown.once,
+    ),
+    Column(
+        "eps all",
+        7,
+        "eps_all_rounds",
+        _eps,
+        "with `--rounds R`: bound on the eps of all releases",
+        fits=lambda shown: not shown.once,
+    ),
+    Column(
+        "poisoned",
+        8,
+        "poisoning_gain",
+        partial(_number, digits=4),
+        "with `--poisoned M`: the largest expected increase of one value's estimated count, or of the sum, by M "
+        "additional users who send arbitrary messages",
+        fits=lambda shown: shown.poisoned,
+    ),
+    Column(
+        "/error",
+        6,
+        "poisoning_errors",
+        _number,
+        "the same in standard errors",
+        fits=lambda shown: shown.poisoned,
+    ),
+    Column(
+        "collude",
+        7,
+        "eps_colluding",
+        _eps,
+        "with `--colluding C`: a proven bound on the eps that [remains](guides/drop_out.md) if these users collude",
+        fits=lambda shown: shown.absent,
+    ),
+    Column(
+        "dropped",
+        7,
+        "eps_dropped",
+        _eps,
+        "the same if they drop out",
+        fits=lambda shown: shown.absent,
+    ),
+    Column(
+        "slack",
+        5,
+        "slack",
+        _slack,
+        "eps minus spent: the rest of the budget",
+        fits=lambda shown: shown.once and not shown.extras,
+    ),
+    Column(
+        "guarantee",
+        -11,
+        "guarantee",
+        lambda row, name: getattr(row, name) or "–",
+        "the [label of its proof](choosing.md#the-guarantee)",
+    ),
+)
 
 
 def _columns(rows: Sequence[Compared], chosen: Sequence[str] | None) -> list[Column]:
     """Return the columns of a table: the chosen fields in their order, or all that have numbers and fit a line."""
-    frequencies = any(row.heavy_variance is not None for row in rows)
-    simulated = any(row.simulated_mse is not None for row in rows)
-    poisoned = any(row.poisoning_gain is not None for row in rows)
-    absent = any(row.colluding is not None for row in rows)
-    once = all(row.rounds == 1 for row in rows)
-    extras = simulated + poisoned + absent
-    sent, alone = extras < 2, extras == 0
-    candidates: list[tuple[bool, Column]] = [
-        (True, ("local", 6, "eps_local", _eps)),
-        (True, ("error", 8, "mse", _number)),
-        (True, ("±95 %", 8, "half_width", _number)),
-        (simulated, ("simulated", 14, "simulated_mse", _simulation)),
-        (frequencies and alone, ("frequent", 8, "heavy_variance", _number)),
-        (True, ("/floor", 7, "floor_ratio", partial(_large, digits=3))),
-        (sent, ("messages", 8, "messages_per_user", _large)),
-        (sent and not once, ("messages all", 12, "messages_all_rounds", _large)),
-        (sent, ("most", 6, "most_messages", _most)),
-        (sent, ("bits", 7, "bits_per_user", _large)),
-        (sent, ("most", 6, "most_bits", _most)),
-        (once, ("spent", 6, "eps_spent", _eps)),
-        (not once, ("eps once", 8, "eps_one_round", _eps)),
-        (not once, ("eps all", 7, "eps_all_rounds", _eps)),
-        (poisoned, ("poisoned", 8, "poisoning_gain", partial(_number, digits=4))),
-        (poisoned, ("/error", 6, "poisoning_errors", _number)),
-        (absent, ("collude", 7, "eps_colluding", _eps)),
-        (absent, ("dropped", 7, "eps_dropped", _eps)),
-        (alone and once, ("slack", 5, "slack", _slack)),
-        (True, ("guarantee", -11, "guarantee", lambda row, name: getattr(row, name) or "–")),
-    ]
     if chosen is not None:
-        columns_by_name = {column[2]: column for _, column in candidates}
+        columns_by_field = {column.field: column for column in COLUMNS}
         for name in chosen:
-            check_choice("columns", name, tuple(columns_by_name))
-        return [columns_by_name[name] for name in chosen]
-    columns = [column for applies, column in candidates if applies]
+            check_choice("columns", name, tuple(columns_by_field))
+        return [columns_by_field[name] for name in chosen]
+    shown = Shown(
+        frequencies=any(row.heavy_variance is not None for row in rows),
+        once=all(row.rounds == 1 for row in rows),
+        simulated=any(row.simulated_mse is not None for row in rows),
+        poisoned=any(row.poisoning_gain is not None for row in rows),
+        absent=any(row.colluding is not None for row in rows),
+    )
+    columns = [column for column in COLUMNS if column.fits(shown)]
     names = min(max((len(_marked(row)) for row in rows), default=0), LONGEST)
     for name in _LESS:
         if names + _length(columns) > line_width():
-            columns = [column for column in columns if column[2] != name]
+            columns = [column for column in columns if column.field != name]
     return columns
 
 
 def _length(columns: Sequence[Column]) -> int:
-    return sum(abs(column[1]) + 1 for column in columns)
+    return sum(abs(column.width) + 1 for column in columns)
 
 
 def table(rows: Sequence[Compared], chosen: Sequence[str] | None = None) -> str:
@@ -482,12 +679,13 @@ def table(rows: Sequence[Compared], chosen: Sequence[str] | None = None) -> str:
         if not part:
             continue
         lines += [*([""] if lines else []), f"Trusted: {words} ({trust})"]
-        lines += _lines("protocol", [column[:2] for column in columns], rest)
+        lines += _lines("protocol", [(column.heading, column.width) for column in columns], rest)
         for row in part:
-            lines += _lines(_marked(row), [(text(row, name), size) for _, size, name, text in columns], rest)
+            cells = [(column.text(row, column.field), column.width) for column in columns]
+            lines += _lines(_marked(row), cells, rest)
     if not lines:
         lines.append("No protocol meets the requirements.")
-    notes = _notes(good, {heading: name for heading, _, name, _ in columns})
+    notes = _notes(good, columns)
     why = _left_out(rows)
     return "\n".join([*lines, *([""] if notes else []), *notes, *([""] if why else []), *why])
 
@@ -508,22 +706,16 @@ def _lines(name: str, cells: Sequence[tuple[str, int]], width: int) -> list[str]
     return [*lines[:-1], f"{lines[-1]:{width}} {' '.join(parts)}".rstrip()]
 
 
-def _notes(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[str]:
-    """Return explanations of the columns, with their fields by heading."""
+def _notes(rows: Sequence[Compared], columns: Sequence[Column]) -> list[str]:
+    """Return explanations of the columns."""
     if not rows:
         return []
-    what, interval_words = ERROR_OF[rows[0].task]
-    always = {
-        "local": "eps of one user's own messages; inf: no bound, for example values sent in clear; –: central model.",
-        "error": f"expected squared error of {what}.",
-        "±95 %": f"half-width of a 95 % interval for {interval_words}.",
-    }
-    text = [f"{heading}: {explanation}" for heading, explanation in always.items() if heading in headings]
+    headings = {column.heading: column.field for column in columns}
+    quantity, one = ERROR_OF[rows[0].task]
+    words = {"quantity": quantity, "one": one, "holder": "an item" if rows[0].task == "sets" else "a value"}
+    text = [f"{column.heading}: {column.note.format(**words)}" for column in columns if column.note]
     if "simulated" in headings:
         text.append(_covered(rows))
-    if "frequent" in headings:
-        holder = "an item" if rows[0].task == "sets" else "a value"
-        text.append(f"frequent: error of {holder} that a tenth of the users hold.")
     if "/floor" in headings and any(row.floor_ratio is not None for row in rows):
         text.append(f"/floor: error divided by the error of a curator's {FLOOR[rows[0].task]}.")
     if "poisoned" in headings:
