@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,11 +80,33 @@ class Location:
     note: str
 
 
+class Description(NamedTuple):
+    """Entries of a data set in docs/data.md, in Markdown.
+
+    `content` is what it contains, `records` what it counts and how many, and `used` the columns and their use.
+    `transfer` is the size of the download. `prepared` are the columns of the prepared file. A substitute has
+    `substituted` content, of which some properties are `exact` and some are `lost`.
+    """
+
+    content: str
+    records: str
+    used: str
+    transfer: str
+    prepared: str
+    substituted: str
+    exact: str
+    lost: str
+
+
 class PublishedDataset(ABC):
     """Description, parser, columns and substitute of a data set.
 
     Attributes
     ----------
+    title, citation : str
+        Name and source for figures and files.
+    description : Description
+        Entries of docs/data.md.
     extension : str
         Suffix of the prepared file: ``parquet`` for a table, ``npz`` for arrays.
     columns : tuple of str
@@ -95,6 +117,7 @@ class PublishedDataset(ABC):
 
     title: ClassVar[str]
     citation: ClassVar[str]
+    description: ClassVar[Description]
     extension: ClassVar[str] = "parquet"
     columns: ClassVar[tuple[str, ...]]
     summaries: ClassVar[Mapping[str, str]] = {}
@@ -141,6 +164,29 @@ def spec(name: str) -> PublishedDataset:
         raise ValueError(f"No data set named {name!r}. Known: {', '.join(NAMES)}.")
     data_set: PublishedDataset = import_module(f"{sets.__name__}.{name}").DATASET
     return data_set
+
+
+def describe_datasets() -> dict[str, list[str]]:
+    """Return the tables of docs/data.md in Markdown: data sets, substitutes, columns, and sizes."""
+    tables: dict[str, list[str]] = {
+        "data sets": ["name | data set | records | used for | license", "--- | --- | ---: | --- | ---"],
+        "substitutes": ["data set | source | content | exact | not preserved", "--- | --- | --- | --- | ---"],
+        "columns": ["data set | columns", "--- | ---"],
+        "sizes": ["data set | transfer | `data/raw`", "--- | ---: | ---:"],
+    }
+    for name in NAMES:
+        data_set, rows = spec(name), locations(name)
+        words = data_set.description
+        files = {row.file: row.bytes for row in rows if row.status == "published" or len(rows) == 1}
+        origin = "summary" if data_set.summaries else "stand_in"
+        for table, cells in {
+            "data sets": (f"`{name}`", words.content, words.records, words.used, rows[0].license),
+            "substitutes": (f"`{name}`", f"`{origin}`", words.substituted, words.exact, words.lost),
+            "columns": (f"`{name}`", words.prepared),
+            "sizes": (f"`{name}`", words.transfer, f"{sum(files.values()) / 1e6:.1f} MB"),
+        }.items():
+            tables[table].append(" | ".join(cells))
+    return {table: [f"| {line} |" for line in lines] for table, lines in tables.items()}
 
 
 def summaries_folder() -> Path:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shuffledp.pipeline.datasets.registry import (
     Contents,
+    Description,
     Prepared,
     PublishedDataset,
     Substitute,
@@ -41,6 +42,16 @@ class Adult(PublishedDataset):
 
     title = "Adult"
     citation = "Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository. doi:10.24432/C5XW20"
+    description = Description(
+        content="UCI Adult, training and test part",
+        records="48,842 persons",
+        used="`sex` (16,192 women, 32,650 men), `hours_per_week`",
+        transfer="1 to 6 MB",
+        prepared="`sex` (Female, Male), `hours_per_week` (1..99)",
+        substituted="shipped counts",
+        exact="sex counts; counts of hours per week",
+        lost="the joint distribution of the two",
+    )
     columns = ("sex", "hours_per_week")
     summaries: ClassVar = {
         "adult_sex.csv": "45869ae775042e17ec086939e320bac9d567c1bdc4887c13266e4534b4aedc45",

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.pipeline.datasets.registry import Contents, Prepared, PublishedDataset, Substitute
+from shuffledp.pipeline.datasets.registry import Contents, Description, Prepared, PublishedDataset, Substitute
 
 _FILES = {
     "train_images": "train-images-idx3-ubyte",
@@ -32,6 +32,22 @@ class Mnist(PublishedDataset):
     citation = (
         "LeCun, Y., Cortes, C. and Burges, C. J. C. (1998). The MNIST database of handwritten digits. "
         "http://yann.lecun.com/exdb/mnist/"
+    )
+    description = Description(
+        content="MNIST",
+        records="70,000 images",
+        used="training",
+        transfer="12 MB",
+        prepared=(
+            "arrays `train_images`, `train_labels`, `test_images`, `test_labels` (unsigned bytes), in "
+            "`data/prepared/mnist.npz`"
+        ),
+        substituted=(
+            "1,797 digits of 8 x 8 pixels that come with scikit-learn, gray values stretched to 0..255, last fifth as "
+            "test set"
+        ),
+        exact="none",
+        lost="all properties of MNIST; never drawn on the paper's axes",
     )
     extension = "npz"
     columns = ("train_labels", "test_labels")

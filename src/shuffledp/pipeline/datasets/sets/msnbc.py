@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.pipeline.datasets.registry import Contents, Prepared, PublishedDataset, Substitute, count_rows
+from shuffledp.pipeline.datasets.registry import (
+    Contents,
+    Description,
+    Prepared,
+    PublishedDataset,
+    Substitute,
+    count_rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -171,6 +178,19 @@ class Msnbc(PublishedDataset):
     citation = (
         "Heckerman, D. MSNBC.com Anonymous Web Data (28 September 1999). UCI Machine Learning Repository, "
         "https://archive.ics.uci.edu/dataset/133"
+    )
+    description = Description(
+        content="MSNBC.com, 28 September 1999",
+        records="989,818 users",
+        used="sets of 17 page categories, first pages, visits",
+        transfer="2 MB",
+        prepared=(
+            "`mask` (bit c-1 is set if category c was visited), `first` (first page, 1..17); visits per category in "
+            "the metadata"
+        ),
+        substituted="synthetic population from shipped counts",
+        exact="users per set size; users per category and set size; users per first page; visits per category",
+        lost="further dependence between categories; first page given the set; visits of a single user",
     )
     columns = ("category", "first", "visits", "set_size")
     summaries: ClassVar = {
