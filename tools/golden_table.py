@@ -69,12 +69,14 @@ def main() -> None:
     others = without_avx512(given.only, given.workers)
     moved = 0
     for name in names:
-        other = tables.read(name, section="elsewhere")
-        lines = list(report(tables.differences(name, tables.read(name), after.get(name, {}), other)))
+        before, other = tables.read(name), tables.read(name, section="elsewhere")
+        comparison = tables.differences(name, before, after.get(name, {}), other)
+        lines = list(report(comparison))
         for line in lines:
             print(f"{name}: {line}")
         if lines and name in after:
-            tables.write(name, after[name], elsewhere=tables.only_different(after[name], others[name]))
+            rows = tables.merge_rows(before, after[name], comparison)
+            tables.write(name, rows, elsewhere=tables.only_different(rows, others[name]))
         elif lines:
             tables.path_of(name).unlink()
         moved += bool(lines)

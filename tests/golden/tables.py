@@ -106,6 +106,18 @@ def differences(part: str, before: Rows, after: Rows, elsewhere: Rows | None = N
     return found
 
 
+def merge_rows(before: Rows, after: Rows, comparison: TableComparison) -> Rows:
+    """Return the later rows with the earlier values of all quantities that do not differ."""
+    moved = {(one.row, one.column) for one in comparison.differences}
+    return {
+        case: {
+            name: before[case][name] if name in before.get(case, {}) and (case, name) not in moved else value
+            for name, value in row.items()
+        }
+        for case, row in after.items()
+    }
+
+
 def write(part: str, rows: Rows, folder: Path = FOLDER, elsewhere: Rows | None = None) -> None:
     """Write the file of a part."""
     path = path_of(part, folder)

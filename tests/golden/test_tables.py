@@ -120,3 +120,10 @@ def test_every_accounting_of_protocols_calibrates():
                 cases = [row for case, row in rows.items() if case.endswith(f"; {accounting}")]
                 assert sum("cost" in row for row in cases) >= 3, f"{kind}.{name}, {accounting}"
                 assert any("estimate" in key for row in cases for key in row), f"{kind}.{name}, {accounting}"
+
+
+def test_only_moved_quantities_are_written():
+    before = {"one": {"error": 1.0, "delta": 0.5}, "gone": {"error": 2.0}}
+    after = {"one": {"error": 1.0 + 2e-16, "delta": 0.6}, "new": {"error": 3.0}}
+    rows = tables.merge_rows(before, after, differences("part", before, after))
+    assert rows == {"one": {"error": 1.0, "delta": 0.6}, "new": {"error": 3.0}}
