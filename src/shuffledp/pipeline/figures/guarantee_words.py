@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from shuffledp.guarantees import FROM_BELOW
 from shuffledp.pipeline.experiments.results import GUARANTEE_LABELS, IN_DOUBT
 
-#: A method and an accounting.
-_Part = tuple[str, str]
-#: Texts in captions for labels that need an explanation.
-_IN_WORDS = {"violated": "violated in a known setting, perhaps not drawn here"}
 #: Word for `FROM_BELOW`, a lower bound, which cannot be violated.
 NO_GUARANTEE = "lower bound, no guarantee"
-_LABELS = (*GUARANTEE_LABELS, NO_GUARANTEE)
+#: Texts in captions by label, from the strongest to the weakest.
+_LABELS = {label: label for label in (*GUARANTEE_LABELS, NO_GUARANTEE)} | {
+    "violated": "violated in a known setting, perhaps not drawn here"
+}
 _DOUBTED = (*(label for label in reversed(GUARANTEE_LABELS) if label in IN_DOUBT), NO_GUARANTEE)
 #: Trusted party, by the word in the results.
 TRUST = {
@@ -34,21 +32,14 @@ def doubts(cells: pd.DataFrame, order: Sequence[str]) -> dict[str, str]:
 
 
 def _doubt(rows: pd.DataFrame, order: Sequence[str]) -> str:
-    labels = _weakest_by_accounting(rows)
-    doubtful = [label for label in _DOUBTED if label in labels.values()]
-    if len(set(labels.values())) == 1:
+    labels = labels_of(rows).dropna()
+    weakest = labels.groupby(rows["accounting"]).agg(lambda some: max(some, key=[*_LABELS].index))
+    doubtful = [label for label in _DOUBTED if label in weakest.to_numpy()]
+    if weakest.nunique() == 1:
         return "".join(doubtful)
     return ", ".join(
-        f"{', '.join(a for a in order if labels.get(a) == label)}: {label}" for label in doubtful
+        f"{', '.join(a for a in order if weakest.get(a) == label)}: {label}" for label in doubtful
     )
-
-
-def _weakest_by_accounting(rows: pd.DataFrame) -> dict[str, str]:
-    labeled = rows[rows["guarantee"].notna()]
-    return {
-        str(accounting): max(group, key=_LABELS.index)
-        for accounting, group in labels_of(labeled).groupby(labeled["accounting"])
-    }
 
 
 def labels_of(cells: pd.DataFrame) -> pd.Series:
@@ -58,53 +49,44 @@ def labels_of(cells: pd.DataFrame) -> pd.Series:
 
 def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:
     """Return facts for a caption: the labels of all methods, reasons for doubtful claims, and trusted parties."""
-    parts = list(zip(cells["method"], cells["accounting"], strict=True))
-    labels = _parts_by(labels_of(cells), parts)
-    trusted = _parts_by(cells["trust"], parts)
-    notes = [
-        note if label in IN_DOUBT else None
-        for label, note in zip(cells["guarantee"], cells["guarantee_note"], strict=True)
-    ]
-    all_parts = sum(labels.values(), Counter())
-    in_words = {_IN_WORDS.get(label, label): labels[label] for label in _LABELS if label in labels}
-    whom = {text: trusted[word] for word, text in TRUST.items() if word in trusted}
+    labels, notes = labels_of(cells), cells["guarantee_note"].where(cells["guarantee"].isin(IN_DOUBT))
+    labeled = cells[labels.notna()]
     facts = {
-        "guarantee": _grouped(in_words, names, order),
+        "guarantee": _grouped(cells, labels, _LABELS, names, order),
         "why in doubt": " | ".join(
-            f"{_named(some, all_parts, names, order)}: {note}"
-            for note, some in _parts_by(notes, parts).items()
+            f"{_named(cells[notes == note], labeled, names, order)}: {note}"
+            for note in notes.dropna().unique()
         ),
-        "users trust": _grouped(whom, names, order),
+        "users trust": _grouped(cells, cells["trust"], TRUST, names, order),
     }
     return {key: text for key, text in facts.items() if text}
 
 
-def _parts_by(words: Iterable[object], parts: Iterable[_Part]) -> dict[str, Counter[_Part]]:
-    parts_of_word: dict[str, Counter[_Part]] = {}
-    for word, part in zip(words, parts, strict=True):
-        if isinstance(word, str) and word:
-            parts_of_word.setdefault(word, Counter())[part] += 1
-    return parts_of_word
-
-
-def _grouped(groups: Mapping[str, Counter[_Part]], names: Mapping[str, str], order: Sequence[str]) -> str:
+def _grouped(
+    cells: pd.DataFrame,
+    words: pd.Series,
+    texts: Mapping[str, str],
+    names: Mapping[str, str],
+    order: Sequence[str],
+) -> str:
+    """Return the texts of the cells' words with their methods; the only text has no methods."""
+    groups = {text: cells[words == word] for word, text in texts.items() if (words == word).any()}
     if len(groups) == 1:
         return next(iter(groups))
-    all_parts = sum(groups.values(), Counter())
-    return " | ".join(f"{text}: {_named(some, all_parts, names, order)}" for text, some in groups.items())
+    whole = cells[words.notna()]
+    return " | ".join(f"{text}: {_named(some, whole, names, order)}" for text, some in groups.items())
 
 
-def _named(
-    some: Counter[_Part], all_parts: Counter[_Part], names: Mapping[str, str], order: Sequence[str]
-) -> str:
+def _named(some: pd.DataFrame, whole: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]) -> str:
     """Return the methods of some cells, with their accountings if only some of a method's cells are included."""
     texts = []
     for method, name in names.items():
-        chosen = [accounting for of, accounting in some if of == method]
-        if not chosen:
+        counts, all_counts = (
+            rows.loc[rows["method"] == method, "accounting"].value_counts() for rows in (some, whole)
+        )
+        if counts.empty:
             continue
-        whole = [accounting for of, accounting in all_parts if of == method]
-        parts = [", ".join(a for a in order if a in chosen)] if len(chosen) < len(whole) else []
-        parts += ["in part"] if any(some[method, a] < all_parts[method, a] for a in chosen) else []
+        parts = [", ".join(a for a in order if a in counts)] if len(counts) < len(all_counts) else []
+        parts += ["in part"] if (counts < all_counts[counts.index]).any() else []
         texts.append(f"{name} ({', '.join(parts)})" if parts else name)
     return "; ".join(texts)  # names may have commas
