@@ -117,9 +117,9 @@ def test_gain_below_tolerance_is_ignored():
     assert [o.method for o in front(alike, tolerance=0.01)] == ["a", "b"]
 
 
-def test_fronts_ignore_controls_and_doubtful_claims():
-    some = [offer("doubt", 1, 1, "unproven"), offer("control", 1, 1), offer("a", 2, 3), offer("b", 3, 4)]
-    assert [o.method for o in front(some, ["control"])] == ["a"]
+def test_fronts_ignore_doubtful_claims():
+    some = [offer("doubt", 1, 1, "unproven"), offer("a", 2, 3), offer("b", 3, 4)]
+    assert [o.method for o in front(some)] == ["a"]
 
 
 def test_trust_models_have_leaderboard_order():
@@ -131,10 +131,10 @@ def test_offers_have_the_requested_unit():
     cells, summary = results()
     at = cells[cells["values"] == 10]
     entry = job("pareto", **PARETO)["entry"]
-    assert [(o.method, o.cost, round(o.error, 9)) for o in offers(at, summary, entry, "mse")] == [
+    assert [(o.method, o.cost, round(o.error, 9)) for o in offers(at, summary, entry)] == [
         (method, *numbers[3][10]) for method, numbers in METHODS.items() if numbers[3][10]
     ]
-    plain = offers(at, summary, {**entry, "unit": None}, "mse")
+    plain = offers(at, summary, {**entry, "unit": None})
     assert plain[0].error == pytest.approx(8 / USERS**2)
 
 

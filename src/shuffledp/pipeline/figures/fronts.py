@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,46 +27,28 @@ class Offer:
     cost: float
     error: float
 
-    @property
-    def doubtful(self) -> bool:
-        """True if the claimed guarantee is unproven or violated."""
-        return self.guarantee in IN_DOUBT
 
-
-def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any], error: str) -> list[Offer]:
+def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any]) -> list[Offer]:
     """Return the methods with a positive cost and error, in the entry's order; each method has one point."""
-    cost = str(entry["x"])
     good = cells[cells["status"] == "ok"]
-    costs = by_cell(good, summary, cost)
-    errors = by_cell(good, summary, error, entry.get("unit"))
-    all_offers = [
-        Offer(
-            str(row.method),
-            str(row.trust),
-            str(row.guarantee),
-            str(row.accounting),
-            float(costs.get(row.cell, math.nan)),
-            float(errors.get(row.cell, math.nan)),
-        )
-        for row in good.itertuples()
-    ]
-    order = list(entry["methods"])
-    positive = [offer for offer in all_offers if offer.cost > 0 and offer.error > 0]
-    return sorted(positive, key=lambda offer: order.index(offer.method))
+    errors = by_cell(good, summary, str(entry["y"]), entry.get("unit"))
+    columns = [*(good[name] for name in ("method", "trust", "guarantee", "accounting", entry["x"]))]
+    every = itertools.starmap(Offer, zip(*columns, good["cell"].map(errors).astype(float), strict=True))
+    positive = [offer for offer in every if offer.cost > 0 and offer.error > 0]
+    return sorted(positive, key=lambda offer: list(entry["methods"]).index(offer.method))
 
 
-def front(some: Sequence[Offer], controls: Sequence[str] = (), tolerance: float = 0.0) -> list[Offer]:
+def front(some: Iterable[Offer], tolerance: float = 0.0) -> list[Offer]:
     """Return the methods that no other beats in cost and error at once, from the cheapest to the most accurate.
 
-    Controls and methods with a doubtful claim are not on the front and beat no other method. With a relative tolerance,
-    a method also beats another if it is better in cost or error by more than the tolerance, and worse in the other
-    quantity by less.
+    Methods with a doubtful claim are not on the front and beat no other method. With a relative tolerance, a method
+    also beats another if it is better in cost or error by more than the tolerance, and worse in the other quantity by
+    less.
     """
-    best, candidates = math.inf, []
-    eligible = [offer for offer in some if offer.method not in controls and not offer.doubtful]
+    candidates: list[Offer] = []
+    eligible = [offer for offer in some if offer.guarantee not in IN_DOUBT]
     for offer in sorted(eligible, key=lambda rival: (rival.cost, rival.error)):
-        if offer.error < best:
-            best = offer.error
+        if not candidates or offer.error < candidates[-1].error:
             candidates.append(offer)
     return [
         rival for rival in candidates if not any(_beats(other, rival, 1 + tolerance) for other in candidates)
@@ -95,10 +77,8 @@ def legend_names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
     for method, name in names(job, cells).items():
         rows = good[good["method"] == method]
         remarks = [g for g in dict.fromkeys(rows["guarantee"]) if g in IN_DOUBT]
-        if usual is not None:
-            remarks += [
-                f"as {a}" if a == "printed" else a for a in dict.fromkeys(rows["accounting"]) if a != usual
-            ]
+        others = [a for a in dict.fromkeys(rows["accounting"]) if usual not in (None, a)]
+        remarks += ["as printed" if a == "printed" else a for a in others]
         label = control_of(name) if method in entry.get("controls", ()) else name
         texts[method] = f"{label} ({', '.join(remarks)})" if remarks else label
     return texts

@@ -17,8 +17,6 @@ from shuffledp.pipeline.figures.selected_rows import by_cell, chosen
 INFEASIBLE, ABSENT = "infeasible", "–"
 WHY = "why not"
 CONTROL = "control"
-#: Rank of a text among the trust models: the last rank.
-_LAST = len(TRUST)
 
 
 def leaderboard(
@@ -28,27 +26,23 @@ def leaderboard(
     names: Mapping[str, str],
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows of a leaderboard, best first within each group, with infeasible methods last."""
+    quantities = {str(e["heading"]): str(e["value"]) for e in entry["entries"]}
     columns = {str(e["heading"]): _column(e, cells, summary, entry["methods"]) for e in entry["entries"]}
-    first = _ordering(entry)
-    reasons = _by_method(chosen(cells, first.get("where", {})), "reason")
-    controls = entry.get("controls", ())
+    first, controls = _ordering(entry), entry.get("controls", ())
     rows = pd.DataFrame(
         {"method": [control_of(names[m]) if m in controls else names[m] for m in entry["methods"]], **columns}
     )
     if (rows[list(columns)] == INFEASIBLE).any(axis=None):
+        reasons = _by_method(chosen(cells, first.get("where", {})), "reason")
         why = (reasons.get(m) for m in entry["methods"])
         rows[WHY] = [reason if isinstance(reason, str) else "" for reason in why]  # none reads as nan
-    ordering = str(first["heading"])
-    places = sorted(
-        range(len(rows)),
-        key=lambda i: (
-            rows[ordering].iloc[i] == INFEASIBLE,
-            [_rank(rows[h].iloc[i], h, entry) for h in entry["order"]],
-        ),
-    )
-    return rows.iloc[places].reset_index(drop=True), [
-        str(e["heading"]) for e in entry["entries"] if e["value"] not in CELL_TEXTS
-    ]
+
+    def place(i: int) -> Any:
+        ranks = [_rank(rows[heading][i], quantities[heading]) for heading in entry["order"]]
+        return rows[first["heading"]][i] == INFEASIBLE, ranks
+
+    numbers = [heading for heading, quantity in quantities.items() if quantity not in CELL_TEXTS]
+    return rows.iloc[sorted(rows.index, key=place)].reset_index(drop=True), numbers
 
 
 def ranked(entry: Fields, cells: pd.DataFrame, summary: pd.DataFrame, *trust: str) -> dict[str, float]:
@@ -62,12 +56,8 @@ def ranked(entry: Fields, cells: pd.DataFrame, summary: pd.DataFrame, *trust: st
         & ~candidates["method"].isin(entry.get("controls", ()))
     ]
     number_of_cell = by_cell(candidates, summary, str(first["value"]), first.get("unit"))
-    numbers = {
-        str(m): float(number_of_cell[c])
-        for m, c in zip(candidates["method"], candidates["cell"], strict=True)
-        if c in number_of_cell
-    }
-    return dict(sorted(numbers.items(), key=lambda pair: pair[1]))
+    numbers = candidates.set_index("method")["cell"].map(number_of_cell).dropna()
+    return {str(method): float(n) for method, n in numbers.sort_values(kind="stable").items()}
 
 
 def _ordering(entry: Fields) -> Fields:
@@ -78,16 +68,13 @@ def _ordering(entry: Fields) -> Fields:
     return entry_of_numbers
 
 
-def _rank(value: Any, heading: str, entry: Fields) -> tuple[int, float, str]:
+def _rank(value: Any, quantity: str) -> tuple[bool, float, str]:
     """Return a sort key: missing numbers last, trust in the order of `TRUST`, other texts in alphabetical order."""
-    kind = next(e["value"] for e in entry["entries"] if e["heading"] == heading)
-    if kind == "trust":
-        return (
-            (0, float(list(TRUST.values()).index(value)), "") if value in TRUST.values() else (1, _LAST, "")
-        )
-    if kind in CELL_TEXTS:
-        return 0, 0.0, str(value)
-    return (1, 0.0, "") if isinstance(value, str) else (0, float(value), "")
+    if quantity == "trust":
+        return False, [*TRUST.values(), ABSENT].index(value), ""
+    if quantity in CELL_TEXTS:
+        return False, 0.0, value
+    return (True, 0.0, "") if isinstance(value, str) else (False, value, "")
 
 
 def _column(entry: Fields, cells: pd.DataFrame, summary: pd.DataFrame, methods: Sequence[str]) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -30,10 +30,9 @@ from shuffledp.pipeline.figures.leaderboard import CONTROL
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.numerals import number_text, typeset
 from shuffledp.pipeline.figures.palette import Look, Looks, told_apart
-from shuffledp.pipeline.figures.picture import Made, looks_like
+from shuffledp.pipeline.figures.picture import Made, chart_of, looks_like
 from shuffledp.pipeline.figures.selected_rows import chosen
 from shuffledp.pipeline.figures.style import COLUMN_WIDTH, in_column
-from shuffledp.pipeline.manifest import Chart
 
 FRONT = "front"
 #: Relative advantage in error or cost up to which a method is not on the front for this advantage.
@@ -47,111 +46,90 @@ _PERMUTES = "shuffler"
 
 def pareto(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
     """Return the picture of a job."""
-    entry = job["entry"]
-    selected = chosen(cells, job["where"])
-    points = offers(selected, summary, entry, str(entry["y"]))
+    entry, selected = job["entry"], chosen(cells, job["where"])
+    points = offers(selected, summary, entry)
     labels = legend_names(job, selected)
     looks = told_apart({o.method: Look(**job["looks"][o.method]) for o in points})
-    controls = list(entry.get("controls", ()))
-    points_by_trust = by_trust(points)
-    fronts = {
-        trust: [o.method for o in front(some, controls, TOLERANCE)] for trust, some in points_by_trust.items()
-    }
+    methods = [offer for offer in points if offer.method not in entry.get("controls", ())]
+    fronts = {trust: front(some, TOLERANCE) for trust, some in by_trust(methods).items()}
+    curves = [looks_like(o.method, labels[o.method], looks[o.method]) for o in points]
     return Made(
-        partial(_draw, entry, points, labels, looks, mark),
-        _numbers(entry, points, fronts, controls),
-        _chart(entry, points, labels, looks),
-        questions={"front": lambda trust: [labels[m] for m in fronts.get(trust, [])], "tolerance": TOLERANCE},
+        partial(_draw, entry, points, methods, fronts, labels, looks, mark),
+        _numbers(entry, points, methods, fronts),
+        chart_of(entry, curves, "trust", "{}", "log") if points else None,
+        questions={
+            "front": lambda trust: [labels[offer.method] for offer in fronts.get(trust, [])],
+            "tolerance": TOLERANCE,
+        },
     )
 
 
 def _numbers(
-    entry: Fields,
-    points: Sequence[Offer],
-    fronts: Mapping[str, Sequence[str]],
-    controls: Sequence[str],
+    entry: Fields, points: Sequence[Offer], methods: Sequence[Offer], fronts: Mapping[str, Sequence[Offer]]
 ) -> bytes:
-    frame = pd.DataFrame(map(asdict, points), columns=[field.name for field in fields(Offer)])
-    numbers = {entry["x"]: frame["cost"], entry["y"]: frame["error"]}
-    columns_of_points: dict[str, Any] = {
+    frame = pd.DataFrame(points, columns=[field.name for field in fields(Offer)])
+    cost, error = str(entry["x"]), str(entry["y"])
+    about: dict[str, Any] = {
         "curve": frame["method"],
         "trust": frame["trust"].map(TRUST),
         "kind": "computed",
-        FRONT: [offer.method in fronts[offer.trust] for offer in points],
-        CONTROL: frame["method"].isin(controls),
+        FRONT: [offer in fronts.get(offer.trust, ()) for offer in points],
+        CONTROL: [offer not in methods for offer in points],
     }
-    columns = ["method", "accounting", "curve", "trust", "guarantee", "kind", *numbers, FRONT, CONTROL]
-    return as_csv(frame.assign(**numbers, **columns_of_points)[columns])
-
-
-def _chart(entry: Fields, points: Sequence[Offer], labels: Mapping[str, str], looks: Looks) -> Chart | None:
-    if not points:
-        return None
-    return Chart(
-        x=entry["x"],
-        y=entry["y"],
-        x_label=entry.get("x_label", entry["x"]),
-        y_label=entry.get("y_label", entry["y"]),
-        x_scale="log",
-        y_scale="log",
-        panels="trust",
-        panel_label="{}",
-        curves=tuple(looks_like(o.method, labels[o.method], looks[o.method]) for o in points),
-    )
+    columns = ["method", "accounting", "curve", "trust", "guarantee", "kind", cost, error, FRONT, CONTROL]
+    return as_csv(frame.rename(columns={"cost": cost, "error": error}).assign(**about)[columns])
 
 
 # -- drawing -------------------------------------------------------------------------------------------------------
 
 
 def _draw(
-    entry: Fields, points: Sequence[Offer], labels: Mapping[str, str], looks: Looks, mark: str
+    entry: Fields,
+    points: Sequence[Offer],
+    methods: Sequence[Offer],
+    fronts: Mapping[str, Sequence[Offer]],
+    labels: Mapping[str, str],
+    looks: Looks,
+    mark: str,
 ) -> Figure:
-    controls = [offer for offer in points if offer.method in entry.get("controls", ())]
-    methods = [offer for offer in points if offer not in controls]
     if not methods:
         return draw_text(INFEASIBLE)
-    fronts = {trust: front(some, (), TOLERANCE) for trust, some in by_trust(methods).items()}
-    line = next(iter(fronts.values())) if _PERMUTES not in fronts else fronts[_PERMUTES]
+    controls = [offer for offer in points if offer not in methods]
+    first = _PERMUTES if _PERMUTES in fronts else next(iter(fronts))
+    line = fronts[first]
     on_front = [offer for best in fronts.values() for offer in best]
-    wide = 2 * COLUMN_WIDTH if in_column() else 9.2
-    figure = Figure(figsize=(wide, 4.0), layout="constrained")
+    figure = Figure(figsize=(2 * COLUMN_WIDTH if in_column() else 9.2, 4.0), layout="constrained")
     everywhere, close = figure.subplots(1, 2, width_ratios=[1, 1.6])
-    names = _names(methods, on_front, line, labels, looks)
-    close.set_title("around the front", loc="left")
-    everywhere.set_title("all methods", loc="left")
-    for ax in (everywhere, close):
-        near = ax is close
-        ends = _ends(line if near else methods, _AROUND if near else 1.0)
+    box = _ends(line, _AROUND)
+    for ax, title, ends in (
+        (everywhere, "all methods", _ends(methods)),
+        (close, "around the front", box),
+    ):
+        ax.set_title(title, loc="left")
         for name, limits in zip("xy", ends, strict=True):
             panels.set_axis(ax, name, "log", limits, 5)
         _points(ax, methods, on_front, looks)
         _steps(ax, line)
         _levels(ax, controls, looks)
         ax.set_xlabel(entry.get("x_label", entry["x"]))
-    box = _ends(line, _AROUND)
-    corner = (box[0][0], box[1][0])
-    sizes = [high - low for low, high in box]
-    everywhere.add_patch(Rectangle(corner, *sizes, fill=False, ec=panels.DARK, lw=0.8, zorder=5))
-    inside = [name for name in names if _inside(name, box)]
-    end_names.write(close, inside)
+    (left, right), (low, high) = box
+    style: dict[str, Any] = {"fill": False, "ec": panels.DARK, "lw": 0.8, "zorder": 5}
+    everywhere.add_patch(Rectangle((left, low), right - left, high - low, **style))
+    names = _names(methods, on_front, line, labels, looks)
+    end_names.write(close, [n for n in names if left <= n.x <= right and low <= n.y <= high])
     everywhere.set_ylabel(end_names.wrapped(entry.get("y_label", entry["y"]), 34))
-    panels.write_key(figure, _keys(controls, labels, looks, trusts=list(fronts)))
+    panels.write_key(figure, _keys(controls, labels, looks, TRUST[first]))
     panels.write_title(figure, typeset(entry["title"]), mark)
     return end_names.laid_out(figure)
 
 
-def _ends(some: Sequence[Offer], around: float) -> list[tuple[float, float]]:
+def _ends(some: Sequence[Offer], around: float = 1.0) -> list[tuple[float, float]]:
     """Return the ends of both axes for some methods, with a factor around them."""
     numbers = [[offer.cost for offer in some], [offer.error for offer in some]]
     return [
         panels.limits_of([np.array([min(values) / around, max(values) * around])], "log")
         for values in numbers
     ]
-
-
-def _inside(name: EndName, box: Sequence[tuple[float, float]]) -> bool:
-    (low_x, right), (low, high) = box
-    return low_x <= name.x <= right and low <= name.y <= high
 
 
 def _names(
@@ -209,18 +187,12 @@ def _levels(ax: Axes, controls: Sequence[Offer], looks: Looks) -> None:
     ax.set_ylim(low, high)
 
 
-def _keys(
-    controls: Sequence[Offer], labels: Mapping[str, str], looks: Looks, trusts: Sequence[str]
-) -> list[Line2D]:
-    first = _PERMUTES if _PERMUTES in trusts else trusts[0]
+def _keys(controls: Sequence[Offer], labels: Mapping[str, str], looks: Looks, trust: str) -> list[Line2D]:
     dot: dict[str, Any] = {"ls": "", "marker": "o", "color": panels.DARK}
+    levels = {o.method: f"{labels[o.method]}: {number_text(o.error, 3)}" for o in controls}
     return [
-        Line2D([], [], color=panels.DARK, lw=1, label=f"front: {TRUST[first]}"),
+        Line2D([], [], color=panels.DARK, lw=1, label=f"front: {trust}"),
         Line2D([], [], label="on the front of its trust model", **dot),
         Line2D([], [], label="not on it", mfc="white", **dot),
-        *(panels.key_line(_level_text(o, labels), looks[o.method], marked=False) for o in controls),
+        *(panels.key_line(text, looks[method], marked=False) for method, text in levels.items()),
     ]
-
-
-def _level_text(offer: Offer, labels: Mapping[str, str]) -> str:
-    return f"{labels[offer.method]}: {number_text(offer.error, 3)}"

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from shuffledp.pipeline.figures.drawing_jobs import Fields
 from shuffledp.pipeline.figures.drawn_curves import Strand, equal_curves, leading, strands
 from shuffledp.pipeline.figures.palette import BLACK, Look, Looks
-from shuffledp.pipeline.manifest import Chart, Curve
+from shuffledp.pipeline.manifest import Chart, Curve, Scale
 
 #: Curve of points of the paper, and their name.
 PAPER, READ_OFF = "paper", "read off the paper"
@@ -173,15 +173,28 @@ def chart(what: Picture) -> Chart | None:
     ]
     if what.points:
         curves.append(looks_like(PAPER, what.points_label, POINTS))
+    label = drawing.get("panel_label", f"{panels} = {{}}") if panels else None
+    return chart_of(drawing, curves, panels, label)
+
+
+def chart_of(
+    drawing: Fields,
+    curves: Iterable[Curve],
+    panels: str | None,
+    panel_label: str | None,
+    scale: Scale = "linear",
+) -> Chart:
+    """Return a chart with the axes of a figure's entry, with a scale where the entry has none."""
+    x, y = drawing["x"], drawing["y"]
     return Chart(
-        x=drawing["x"],
-        y=drawing["y"],
-        x_label=drawing.get("x_label", drawing["x"]),
-        y_label=drawing.get("y_label", drawing["y"]),
-        x_scale=drawing.get("x_scale", "linear"),
-        y_scale=drawing.get("y_scale", "linear"),
+        x=x,
+        y=y,
+        x_label=drawing.get("x_label", x),
+        y_label=drawing.get("y_label", y),
+        x_scale=drawing.get("x_scale", scale),
+        y_scale=drawing.get("y_scale", scale),
         panels=panels,
-        panel_label=drawing.get("panel_label", f"{panels} = {{}}") if panels else None,
+        panel_label=panel_label,
         curves=tuple(curves),
     )
 
