@@ -145,11 +145,11 @@ def test_results_schema_lists_every_column(title, schema):
     [
         ("README.md", "overall", "dumbbells"),
         ("docs/index.md", "overall", "dumbbells"),
-        ("docs/random_population.md", "random_population", "fig4_both"),
-        ("docs/dump.md", "dump", "fig9_both"),
+        ("docs/random_population.md", "random_population", "fig4"),
+        ("docs/dump.md", "dump", "fig9"),
         ("docs/summation.md", "summation", "fig1c"),
         ("docs/shuffle_gaussian.md", "shuffle_gaussian", "fig1b"),
-        ("docs/segmented.md", "segmented", "fig2_both"),
+        ("docs/segmented.md", "segmented", "fig2"),
     ],
 )
 def test_pages_state_gallery_finding(name, paper, figure):

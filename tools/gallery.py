@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from shuffledp.pipeline.figures.drawing_jobs import BOTH
 from shuffledp.pipeline.manifest import MANIFEST, ManifestEntry, read
 from shuffledp.storage import IntegrityError, sha256_of, write_atomically
 
@@ -46,7 +45,6 @@ class Picture:
     """Entry of the gallery; digests are sha256 in hexadecimal digits."""
 
     id: str
-    drawing: str
     reproduces: str
     title: str
     alt: str
@@ -66,7 +64,7 @@ class DrawnFigures:
 
 
 def figures_of(folder: Path) -> DrawnFigures:
-    """Return the figures of a paper, in the order of its page; a picture with both accountings stands for each of them.
+    """Return the figures of a paper, in the order of its page.
 
     Raises `IntegrityError` or `ManifestError` for a missing or damaged file, and `GalleryError` for another scale than
     the paper's.
@@ -74,12 +72,7 @@ def figures_of(folder: Path) -> DrawnFigures:
     drawn = read(folder)
     if drawn.run.scale != "paper":
         raise GalleryError(f"{folder} was drawn at a small scale; the gallery shows what `make all` draws.")
-    pairs = {entry.drawing for entry in drawn.entries if entry.variant == BOTH}
-    figures = tuple(
-        entry
-        for entry in drawn.entries
-        if entry.kind == "figure" and (entry.drawing not in pairs or entry.variant == BOTH)
-    )
+    figures = tuple(entry for entry in drawn.entries if entry.kind == "figure")
     return DrawnFigures(drawn.model_dump(include={"key", "title", "citation", "doi"}), figures)
 
 
@@ -151,7 +144,6 @@ def _empty(figure: ManifestEntry) -> bool:
 def _picture(figure: ManifestEntry, file: str) -> Picture:
     return Picture(
         id=figure.id,
-        drawing=figure.drawing,
         reproduces=dict(figure.settings).get("reproduces", ""),
         title=figure.title,
         alt=figure.alt,

@@ -77,7 +77,7 @@ def site() -> Site:
 def captioned_pictures() -> dict[str, str]:
     """Return the pictures of the gallery, each with the place of its caption."""
     return {
-        f"docs/gallery/{index.stem}/{figure['id']}.png": f"gallery/{index.stem}.md#{figure['drawing']}"
+        f"docs/gallery/{index.stem}/{figure['id']}.png": f"gallery/{index.stem}.md#{figure['id']}"
         for index in GALLERY.glob("*.json")
         for figure in json.loads(index.read_text(encoding="utf-8"))["figures"]
     }

@@ -50,44 +50,35 @@ def paper_page(key: str, title: str, gallery: Path) -> str:
     if not index.exists():
         return head + NONE_YET + "\n"
     figures = json.loads(index.read_text(encoding="utf-8"))["figures"]
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for figure in figures:
-        groups.setdefault(figure["drawing"], []).append(figure)
-    drawn = "\n".join(_drawing(key, name, group, gallery) for name, group in groups.items())
-    return f"{head}{_thumbnails(key, groups)}\n\n{drawn}"
+    drawn = "\n".join(_drawing(key, figure, gallery) for figure in figures)
+    return f"{head}{_thumbnails(key, figures)}\n\n{drawn}"
 
 
-def _title(figure: Mapping[str, Any]) -> str:
-    return str(figure["title"].partition(" (accounting:")[0])
-
-
-def _thumbnails(paper: str, groups: Mapping[str, list[Mapping[str, Any]]]) -> str:
+def _thumbnails(paper: str, figures: Iterable[Mapping[str, Any]]) -> str:
     """Return a small picture of every drawing, with a link to its heading."""
     links = (
-        f'<a href="#{name}" title="{html.escape(_title(group[0]))}">'
-        f'<img src="{paper}/{group[0]["id"]}.png" alt="{html.escape(_title(group[0]))}" loading="lazy"></a>'
-        for name, group in groups.items()
+        f'<a href="#{figure["id"]}" title="{title}">'
+        f'<img src="{paper}/{figure["id"]}.png" alt="{title}" loading="lazy"></a>'
+        for figure in figures
+        for title in [html.escape(figure["title"])]
     )
     return f'<p class="thumbnails">{"".join(links)}</p>'
 
 
-def _drawing(paper: str, name: str, figures: Iterable[Mapping[str, Any]], gallery: Path) -> str:
-    group = list(figures)
-    title = _title(group[0])
-    where = f"Reproduces {group[0]['reproduces']}.\n\n" if group[0]["reproduces"] else ""
-    shown = "\n".join(_figure(paper, figure, gallery, several=len(group) > 1) for figure in group)
-    return f"## {title} {{ #{name} }}\n\n{where}{shown}"
+def _drawing(paper: str, figure: Mapping[str, Any], gallery: Path) -> str:
+    where = f"Reproduces {figure['reproduces']}.\n\n" if figure["reproduces"] else ""
+    return (
+        f"## {figure['title']} {{ #{figure['id']} }}\n\n{where}{_figure(paper, figure, gallery)}"
+    )
 
 
-def _figure(paper: str, figure: Mapping[str, Any], gallery: Path, *, several: bool) -> str:
+def _figure(paper: str, figure: Mapping[str, Any], gallery: Path) -> str:
     path = gallery / paper / f"{figure['id']}.png"
     if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != figure["file"]:
         raise GalleryError(
             f"{path} is not the picture that {paper}.json describes: run `make -C tools gallery`."
         )
     shown, _, rest = figure["caption"].partition(f"\n{DETAILS}\n")
-    variant = figure["id"].removeprefix(figure["drawing"]).strip("_")
-    heading = f"### {variant} {{ #{figure['id']} }}\n\n" if several and variant else ""
     note = f"<p><strong>{html.escape(figure['note'])}</strong></p>" if figure["note"] else ""
     first = _html(shown, f"{paper}.{figure['id']}, finding")
     more = _html(rest, f"{paper}.{figure['id']}, caption") if rest else ""
@@ -98,7 +89,7 @@ def _figure(paper: str, figure: Mapping[str, Any], gallery: Path, *, several: bo
     )
     address = f"{paper}/{figure['id']}.png"
     picture = f'<a href="{address}"><img src="{address}" alt="{html.escape(figure["alt"])}" loading="lazy"></a>'
-    return f'{heading}<figure class="drawn">{picture}<figcaption>{first}{note}</figcaption></figure>\n\n{details}\n'
+    return f'<figure class="drawn">{picture}<figcaption>{first}{note}</figcaption></figure>\n\n{details}\n'
 
 
 def _html(text: str, name: str) -> str:

@@ -47,7 +47,7 @@ def test_changed_texts_only_redraw(tiny_run: Project, tmp_path: Path) -> None:
     done = tiny_run.succeeds(*TINY)
     assert tiny_run.jobs_of(done) == set()
     assert jobs_listed(done) == {"draw_tiny": 1, "overall": 1, "pages": 1}
-    assert "tiny.fig1_both" in done
+    assert "tiny.fig1" in done
     after = site(tiny_run)
     page = after["pages/tiny.html"].decode()
     assert "A small paper" in page and "somebody" in page and "A tiny paper" not in page
@@ -179,10 +179,10 @@ def test_readme_baseline_runs_and_draws_alone(tiny_run: Project) -> None:
     (tiny_run.folder / "config/baselines/mine.yaml").write_text(section.split("```yaml\n")[1].split("```")[0])
     output = tiny_run.succeeds("tiny", *TINY)
     assert tiny_run.jobs_of(output) == {"half_budget"}, output[-3000:]
-    assert {"tiny.fig1_both", "tiny.budgets"} <= set(output.splitlines())
+    assert {"tiny.fig1", "tiny.budgets"} <= set(output.splitlines())
     after = tiny_run.tables()
     assert {k: v for k, v in after.items() if k in before} == before
-    drawn = pd.read_csv(tiny_run.folder / "results/quick/figures/tiny/fig1_both.csv")
+    drawn = pd.read_csv(tiny_run.folder / "results/quick/figures/tiny/fig1.csv")
     assert set(drawn.loc[drawn["method"] == "half_budget", "kind"]) == {"simulated"}
     means = drawn[drawn["kind"] == "simulated"].pivot_table(index="eps", columns="method", values="tve")
     assert (means["half_budget"] > means["local"]).all()
@@ -196,14 +196,14 @@ def test_readme_baseline_runs_and_draws_alone(tiny_run: Project) -> None:
 
 
 def test_single_figure_is_drawn_alone(finished_tiny_run: Project, project: Project) -> None:
-    for target in ("tiny_fig1", "results/quick/figures/tiny/fig1_both.png"):
+    for target in ("tiny_fig1", "results/quick/figures/tiny/fig1.png"):
         planned = project.succeeds("--dry-run", *TINY, "--cores", "all", "--", target)
         assert "tiny_fig1" in planned and "draw_tiny" not in planned
     planned = project.succeeds("--dry-run", *TINY, "--cores", "all", "--", "all", target)
     assert "draw_tiny" in planned
     project.succeeds("tiny_fig1", *TINY, "--cores", "1")
     drawn = {p.name for p in (project.folder / "results/quick/figures/tiny").iterdir()}
-    assert {"fig1_both.pdf", "fig1_both.png"} <= drawn
+    assert {"fig1.pdf", "fig1.png"} <= drawn
     assert not any(name.startswith("budgets") for name in drawn)
     assert project.tables() == finished_tiny_run.tables()
     assert project.tables()

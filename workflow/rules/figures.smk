@@ -124,9 +124,9 @@ for paper in SETTINGS.papers.values():
             PLAN.list_drawings(paper),
             PLAN.computed(paper),
 
-    for name in dict.fromkeys(file.name for file in files):
-        own = [file for file in files if file.name == name]
-        parts = [part for part in job["drawings"] if part["name"] == name]
+    for drawing in files:
+        own, name = [drawing], drawing.id
+        parts = [part for part in job["drawings"] if part["id"] == name]
         # A target per figure or table: snakemake --cores all random_population_fig4. The files belong to the paper's own
         # job otherwise.
         of_paper, of_name = f"draw_{paper.key}", f"{paper.key}_{name}"

@@ -92,15 +92,11 @@ class Chart(_Part):
 class ManifestEntry(_Part):
     """Figure or table; in a paper that `read` returns, every path exists and matches its checksum.
 
-    Entries with the same ``drawing`` are variants of one drawing, and ``variant`` is the value of ``by`` of this entry,
-    empty for a single entry. ``finding`` is the result in one sentence. ``board`` is the column that selects the rows
-    of a leaderboard, and ``protocols`` lists the protocols whose numbers the entry shows.
+    ``finding`` is the result in one sentence. ``board`` is the column that selects the rows of a leaderboard, and
+    ``protocols`` lists the protocols whose numbers the entry shows.
     """
 
     id: Id
-    drawing: Id
-    variant: str = ""
-    by: str = ""
     finding: Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
     chart: Chart | None = None
     kind: Literal["figure", "table"]

@@ -127,6 +127,6 @@ class Drawn:
     def draw(self, only: str | None = None, store: Store | None = None) -> dict[str, bytes]:
         """Return the files of the paper, or of one drawing, by name."""
         if only is not None:
-            drawn = draw_all([one for one in self.job()["drawings"] if one["name"] == only], store)
+            drawn = draw_all([one for one in self.job()["drawings"] if one["id"] == only], store)
             return {name: content for one in drawn for name, content in one.files.items()}
         return {path.name: content for path, content in draw_paper(self.job(), store).items()}

@@ -397,7 +397,7 @@ def test_study_captions_have_a_finding(paper_settings, key):
 
 def test_captions_cover_both_accountings(settings):
     found = {
-        d.name
+        d.id
         for paper in settings.papers.values()
         for d in drawings_of(paper)
         if d.where.get("accounting") == BOTH
@@ -416,7 +416,7 @@ def drawings(settings: Settings, paper: str, caption: str) -> list[Drawing]:
 
 
 def test_public_coin_is_feasible_where_stated(paper_settings):
-    drawing = next(d for d in drawings(paper_settings, "dump", "errors.rst") if d.name == "fig5")
+    drawing = next(d for d in drawings(paper_settings, "dump", "errors.rst") if d.id == "fig5")
     both = text_of(drawing, fabricated(drawing, "x"), "paper")
     assert "public-coin is feasible as proven at" in both
     beyond = text_of(drawing, fabricated(drawing, "x", frozenset({"public_coin"})), "paper")

@@ -86,8 +86,8 @@ def test_points_are_means_with_bars(pictures, files):
 
 
 def test_both_accountings_are_drawn_with_ratio(pictures, files):
-    numbers = pd.read_csv(io.BytesIO(files["fig1_both.csv"]))
-    panel, _, strip, _ = pictures["fig1_both"].axes
+    numbers = pd.read_csv(io.BytesIO(files["fig1.csv"]))
+    panel, _, strip, _ = pictures["fig1"].axes
     color = identity_of("frequency", "local").color
     printed, exact = line(panel, "local|printed"), line(panel, "local|exact")
     assert printed.get_color() == exact.get_color() == color
@@ -98,7 +98,7 @@ def test_both_accountings_are_drawn_with_ratio(pictures, files):
     assert np.allclose(line(strip, "local|exact").get_ydata(), shown["printed"] / shown["exact"])
     assert np.isnan(line(strip, "picky|exact").get_ydata()).tolist() == [False, True, False, False]
     assert strip.get_ylabel() == "printed /\nexact"
-    assert {"as printed", "exact", "simulated mean"} <= set(names(pictures["fig1_both"]))
+    assert {"as printed", "exact", "simulated mean"} <= set(names(pictures["fig1"]))
 
 
 def test_extreme_ratios_are_marked():

@@ -197,7 +197,7 @@ def test_protocol_has_look_of_its_identity(shipped):
 def test_drawing_has_looks_of_its_methods(settings_with, tmp_path):
     paper = settings_with(PAPER).papers["demo"]
     jobs = {d.id: d.job("results", ["png"], tmp_path, "paper") for d in drawings_of(paper)}
-    assert set(jobs["fig1_both"]["looks"]) == {"local", "picky", "constant"}
+    assert set(jobs["fig1"]["looks"]) == {"local", "picky", "constant"}
     assert jobs["fig2"]["looks"] == {}  # its curves are the values of a variable, not the methods
     assert jobs["errors"]["looks"] == {}
 

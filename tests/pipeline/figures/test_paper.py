@@ -38,7 +38,7 @@ def unrendered(monkeypatch):
 def test_planned_files_are_drawn(project, files):
     planned = {p.name for p in output_files(project.root / "results", project.paper, ("png", "pdf", "svg"))}
     assert planned == {*files, "figures.sha256"}
-    assert [f.id for f in drawings_of(project.paper)] == ["fig1_printed", "fig1_both", "fig2", "errors"]
+    assert [f.id for f in drawings_of(project.paper)] == ["fig1_printed", "fig1", "fig2", "errors"]
 
 
 def texts(figure):
@@ -48,7 +48,7 @@ def texts(figure):
 
 def test_picture_has_title_and_no_gaps(pictures, files):
     titles = {e["id"]: e["title"] for e in json.loads(files["manifest.json"])["entries"]}
-    assert titles["fig1_both"] == "Error"
+    assert titles["fig1"] == "Error"
     for name, figure in pictures.items():
         assert texts(figure).count(titles[name]) == 1
         assert not any("not feasible" in text for text in texts(figure))
@@ -147,10 +147,10 @@ def test_caption_has_numbers_of_its_file(project, files, unrendered):
     asks = "{{ value('local') | span }}, {{ scale }}" + beside
     try:
         text.write_text(asks)
-        prose = project.draw("fig1")["fig1_both.rst"].decode()
+        prose = project.draw("fig1")["fig1.rst"].decode()
     finally:
         text.write_text(before)
-    numbers = pd.read_csv(io.BytesIO(files["fig1_both.csv"])).query(
+    numbers = pd.read_csv(io.BytesIO(files["fig1.csv"])).query(
         "method == 'local' and kind == 'expected' and accounting == 'exact'"
     )["mse"]
     assert prose == f"{number(numbers.min())} to {number(numbers.max())}, paper, 1 times\n"
@@ -168,9 +168,9 @@ def test_caption_knows_drawing_and_trust(project, unrendered):
         drawn = project.draw("fig1") | project.draw("fig1_printed")
     finally:
         text.write_text(before)
-    says = {name: drawn[f"fig1_{name}.rst"].decode().split("\n\n") for name in ("printed", "both")}
-    assert says["printed"][1] == how_drawn(both=False, simulated=True)
-    assert says["both"][1] == how_drawn(both=True, simulated=True)
+    says = {name: drawn[f"{name}.rst"].decode().split("\n\n") for name in ("fig1_printed", "fig1")}
+    assert says["fig1_printed"][1] == how_drawn(both=False, simulated=True)
+    assert says["fig1"][1] == how_drawn(both=True, simulated=True)
     assert {text[2] for text in says.values()} == {"local picky constant|\n"}
 
 
@@ -205,7 +205,7 @@ def test_captions_have_facts_and_are_valid(files):
         "1e-05", "the participants' own values", "20", "printed", "*guessed* from `a` plot_", "assumed rate_",
     ):  # fmt: skip
         assert fact in text, fact
-    assert dict(entries["fig1_both"]["settings"])["accounting"] == "printed, exact"
+    assert dict(entries["fig1"]["settings"])["accounting"] == "printed, exact"
 
 
 def test_table_has_cells_in_every_format(files):
@@ -230,12 +230,8 @@ def test_table_has_cells_in_every_format(files):
 def test_manifest_has_entries_and_cards(project, files):
     publish_paper(project.job(), "code")
     paper = manifest.read(project.root / "results/figures/demo")
-    assert [e.id for e in paper.entries] == ["fig1_printed", "fig1_both", "fig2", "errors"]
+    assert [e.id for e in paper.entries] == ["fig1_printed", "fig1", "fig2", "errors"]
     assert paper.run.scale == "paper"
-    assert [(e.drawing, e.by, e.variant) for e in paper.entries[1:3]] == [
-        ("fig1", "accounting", "both"),
-        ("fig2", "", ""),
-    ]
     assert paper.entries[0].finding == "Errors of all methods."
     assert paper.entries[0].infeasible == (
         "PICKY_ONE (printed) at eps = 0.5, rate = 0.5 and 0.1: not at one half",
@@ -245,8 +241,8 @@ def test_manifest_has_entries_and_cards(project, files):
 
 
 def test_one_drawing_is_written_alone(project, unrendered):
-    assert {n.partition(".")[0] for n in project.draw("fig1")} == {"fig1_both"}
-    write_drawings([one for one in project.job()["drawings"] if one["name"] == "errors"], "code")
+    assert {n.partition(".")[0] for n in project.draw("fig1")} == {"fig1"}
+    write_drawings([one for one in project.job()["drawings"] if one["id"] == "errors"], "code")
     assert (project.root / "results/figures/demo/errors.csv").is_file()
 
 
@@ -283,7 +279,7 @@ def again(tmp_path, monkeypatch, caplog):
     return Again(tmp_path, caplog)
 
 
-EVERY = {"fig1_printed", "fig1_both", "fig2", "errors"}
+EVERY = {"fig1_printed", "fig1", "fig2", "errors"}
 
 
 def test_only_changed_code_redraws_everything(again):

@@ -12,9 +12,8 @@ from shuffledp.pipeline.papers import page_tables
 
 def test_a_finding_links_to_its_figure(tmp_path):
     figure = {
-        "title": "Error (accounting: both)",
-        "drawing": "fig1",
-        "id": "fig1_both",
+        "title": "Error",
+        "id": "fig1",
         "caption": "It\nfalls.\n\nMore.",
     }
     for name, text in {
@@ -25,7 +24,7 @@ def test_a_finding_links_to_its_figure(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert page_tables.findings(tmp_path, "dump").endswith(
-        "| Fig.&nbsp;1 | `dump_fig1` | [Error](gallery/dump/fig1_both.png) | It falls. | 1.4 |"
+        "| Fig.&nbsp;1 | `dump_fig1` | [Error](gallery/dump/fig1.png) | It falls. | 1.4 |"
     )
 
 

@@ -143,27 +143,22 @@ class Folder:
 
     def _entry(self, name: str, kind: str, files: dict[str, str], changes: dict[str, Any]) -> None:
         self.files[f"{name}.rst"] = CAPTION.encode()
-        drawing, _, variant = name.partition("_") if kind == "figure" else (name, "", "")
         settings = [
             ["data", "adult, sex (source: mirror)"],
             ["participants", "binomial, 48841 trials, rate 0.05, 0.1, 0.2, 0.5"],
             ["eps", "0.001 to 0.5 (11 values)"],
             ["delta", "1e-05"],
             ["repeats", "200"],
-            ["accounting", variant or "printed"],
+            ["accounting", "printed"],
         ]
-        title = "Total variation error on Adult, binomial participation"
         self.manifest["entries"].append(
             {
                 "id": name,
-                "drawing": drawing,
-                "variant": variant,
-                "by": "accounting" if variant else "",
                 "finding": FINDING,
                 "chart": None,
                 "kind": kind,
-                "title": f"{title} (accounting: {variant})" if variant else title,
-                "alt": f"Error falls as the budget grows{f', {variant}' if variant else ''}.",
+                "title": "Total variation error on Adult, binomial participation",
+                "alt": "Error falls as the budget grows.",
                 "caption": f"{name}.rst",
                 "files": files,
                 "settings": settings,
@@ -197,16 +192,12 @@ PROTOCOLS = ("central_laplace", "new_one", "pure_dump")
 
 
 def fabricate(results: Path) -> dict[str, Folder]:
-    """Publish two papers in a results folder: seven figures in four drawings, two tables, an erratum and a note."""
+    """Publish two papers in a results folder: four figures, two tables, an erratum and a note."""
     first = folder(results, PAPERS[0], "Shuffle differential private data aggregation for random population")
-    first.figure(
-        "fig4_printed", 4, infeasible=["adaptive at rate 0.05, eps 0.001: too few users", "local: no"]
-    )
     note = "This is a summary of Adult that ships with the project."
-    first.figure("fig4_exact", 4, note=note, finding="Exactly, dummies cost more than they bring.")
-    first.figure("fig4_both", 4, note=note)
-    first.figure("fig5_printed", 1, title="Error on two values (accounting: printed)")
-    first.figure("fig5_exact", 1, title="Error on two values (accounting: exact)")
+    gaps = ["adaptive at rate 0.05, eps 0.001: too few users", "local: no"]
+    first.figure("fig4", 4, infeasible=gaps, note=note)
+    first.figure("fig5", 1, title="Error on two values")
     rows = "".join(f"0.{i:02d},local,{i / 7!r},{48841 + i}\n" for i in range(40))
     first.table("budgets", f"rate,method,eps_local,participants\n{rows}", title="Local budgets on Adult")
     first.table("errata", (TABLES / "errata.csv").read_text(), title="Errata", finding="One erratum.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from fabricated import CHART, FINDING, PAPERS, PROTOCOLS, fabricate
+from fabricated import CHART, PAPERS, PROTOCOLS, fabricate
 from matplotlib.image import imread
 
 from browser import (
@@ -176,38 +176,6 @@ def test_page_works_without_scripts(site: Path) -> None:
         context.close()
 
 
-@in_browser
-@SIZES
-def test_the_switch_works_by_keyboard(site: Path, viewport: tuple[int, int]) -> None:
-    with open_page(site / PAGES[1], viewport) as opened:
-        page = opened.page
-        assert shown_pictures(page, "fig4") == ["fig4_both.png"]
-        assert page.locator("#fig4 h3").inner_text() == FINDING
-        page.locator("#fig4 .kicker a").focus()
-        page.keyboard.press("Tab")
-        assert focused(page, "id") == "fig4_both"
-        label = page.locator("label[for=fig4_both]")
-        assert label.evaluate("each => getComputedStyle(each).outlineStyle") == "solid"
-        page.keyboard.press("ArrowLeft")
-        assert shown_pictures(page, "fig4") == ["fig4_exact.png"]
-        assert page.locator("#fig4 h3").inner_text() == "Exactly, dummies cost more than they bring."
-        page.keyboard.press("ArrowLeft")
-        assert shown_pictures(page, "fig4") == ["fig4_printed.png"]
-        assert page.get_by_text("Gaps: 2 reasons").is_visible()
-        assert shown_pictures(page, "fig5") == ["fig5_exact.png"]  # the other figure stays
-
-
-@in_browser
-def test_link_chooses_its_variant(site: Path) -> None:
-    with open_page(site / PAGES[1]) as opened:
-        opened.page.evaluate("location.hash = 'fig4_printed'")
-        opened.page.wait_for_function("document.getElementById('fig4_printed').checked")
-        assert shown_pictures(opened.page, "fig4") == ["fig4_printed.png"]
-        opened.page.goto((site / PAGES[1]).resolve().as_uri() + "#fig5_printed")
-        opened.page.reload()
-        assert shown_pictures(opened.page, "fig5") == ["fig5_printed.png"]
-
-
 BOARD = """method,who is trusted,squared error,why not
 noise,shuffler permutes,9.5,
 coins,shuffler permutes,100.25,
@@ -297,15 +265,12 @@ def test_keyboard_explores_charts(site: Path, viewport: tuple[int, int]) -> None
         assert buttons.nth(1).get_attribute("aria-pressed") == "false"
         page.wait_for_timeout(200)
         assert colored(page, plot, orange) == 0
-        page.locator("label[for=fig4_printed]").click()  # what is hidden stays hidden
-        page.locator("#fig4 .stage[data-entry=fig4_printed]").wait_for()
-        assert buttons.nth(1).get_attribute("aria-pressed") == "false"
         buttons.nth(1).click()
         page.wait_for_timeout(200)
         assert colored(page, page.locator("#fig4 .plot"), orange) > 100
         assert not opened.scrolls_sideways()
         page.locator("#fig4 button.explore").click()
-        assert shown_pictures(page, "fig4") == ["fig4_printed.png"]
+        assert shown_pictures(page, "fig4") == ["fig4.png"]
         chart(page, "fig5")
         assert sum(LIBRARY in url for url in opened.requests) == 1
         assert opened.errors == []
@@ -358,7 +323,7 @@ def test_keyboard_reaches_links_and_files(site: Path, viewport: tuple[int, int])
         ]
         assert page.locator(".contents ul").first.is_visible() == (viewport == DESKTOP)  # folded on a phone
         for form in ("svg", "pdf", "csv"):
-            assert f"../figures/random_population/fig4_both.{form}" in seen
+            assert f"../figures/random_population/fig4.{form}" in seen
         page.locator(".contents summary").focus()
         if viewport != DESKTOP:
             page.keyboard.press("Enter")

@@ -20,7 +20,6 @@ class Common(TypedDict):
 
     paper: str
     id: str
-    name: str
     title: str
     alt: str
     facts: dict[str, str]
@@ -42,6 +41,7 @@ class DrawingJob(Common):
 
     kind: Literal["figure", "table"]
     entry: dict[str, Any]
+    quantity: str
     where: dict[str, Any]
     results: str
     experiment: str

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from shuffledp.pipeline.config import Experiment, Method, Paper, Settings
 from shuffledp.pipeline.config.grammar import Drawn, described
+from shuffledp.pipeline.experiments.bundle import CELL_TEXTS
 from shuffledp.pipeline.figures.drawing_jobs import (
     BOTH,
     ClaimTableJob,
@@ -38,15 +39,19 @@ SHARED_CAPTIONS = ("errata.rst", "reading_notes.rst")
 
 @dataclass(frozen=True)
 class Drawing:
-    """Picture or table with the file stem ``id``; ``where`` has the values that all its rows have."""
+    """Picture or table, whose files have the stem ``id``; ``where`` has the values that all its rows have."""
 
     id: str
-    name: str
     kind: Literal["figure", "table"]
     entry: Fields
     experiment: Experiment
     where: Fields
     looks: Mapping[str, Look] = field(default_factory=dict)
+
+    @property
+    def paper(self) -> str:
+        """Key of the paper."""
+        return self.experiment.paper
 
     def formats(self, figure_formats: Sequence[str]) -> tuple[str, ...]:
         """Return the suffixes of the files: pictures and drawn numbers of a figure, or the forms of a table."""
@@ -55,19 +60,20 @@ class Drawing:
     def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> DrawingJob:
         """Return the plain data that this drawing depends on, except the content of its input files."""
         experiment, methods = self.experiment, list(self.entry["methods"])
+        looks = self.looks if len(methods) > 1 or self.entry.get("curves", "method") == "method" else {}
         return {
-            "paper": experiment.paper,
+            "paper": self.paper,
             "id": self.id,
-            "name": self.name,
             "kind": self.kind,
             "title": self.entry["title"],
             "alt": self._alt(),
             "entry": _plain(self.entry),
+            "quantity": _quantity(self.entry),
             "where": _plain(self.where),
             "results": results,
             "experiment": experiment.id,
             "labels": {m: self._label(experiment.methods[m]) for m in methods},
-            "looks": self._looks(),
+            "looks": {m: asdict(looks[m]) for m in methods if m in looks},
             "points": self._points(Path(results)),
             "grid": _plain(self._grid()),
             "accountings": experiment.accountings(methods),
@@ -106,17 +112,11 @@ class Drawing:
         pair = "; printed dashed, exact solid, and a strip with their ratio" if "files" in entry else ""
         return f"{title}: {up} against {across_x}{across}, one curve per {curves}{pair}"
 
-    def _looks(self) -> dict[str, dict[str, Any]]:
-        several = len(self.entry["methods"]) > 1
-        if self.kind == "table" or (self.entry.get("curves", "method") != "method" and not several):
-            return {}
-        return {m: asdict(self.looks[m]) for m in self.entry["methods"]}
-
     def _points(self, results: Path) -> dict[str, Any] | None:
         points = self.entry.get("points")
         if points is None:
             return None
-        table = claim_file(results, self.experiment.paper, points["claims"])
+        table = claim_file(results, self.paper, points["claims"])
         return {"where": {}, "panels": None, "label": None, **points, "table": str(table)}
 
     def _training(self) -> list[TrainingJob]:
@@ -139,21 +139,24 @@ class ClaimTable:
     """Table that the claims package computes: errata with their witnesses, or a checked table of the paper."""
 
     paper: str
-    name: str
+    id: str
     title: str
     caption: str
     citation: str
+
+    def formats(self, _: Sequence[str]) -> tuple[str, ...]:
+        """Return the suffixes of the files."""
+        return TABLE_FORMATS
 
     def job(self, results: str, captions: Path, scale: str) -> ClaimTableJob:
         """Return the plain data that this table depends on, as `Drawing.job` does."""
         return {
             "paper": self.paper,
-            "id": self.name,
-            "name": self.name,
+            "id": self.id,
             "kind": "claims",
             "title": self.title,
             "alt": f"Table: {self.title}",
-            "table": str(claim_file(Path(results), self.paper, self.name)),
+            "table": str(claim_file(Path(results), self.paper, self.id)),
             "facts": {"about": self.citation},
             "caption": str(caption_path(captions, self.caption)),
             "scale": scale,
@@ -161,11 +164,25 @@ class ClaimTable:
         }
 
 
+def _quantity(entry: Fields) -> str:
+    """Return the drawn quantity; for a leaderboard, the quantity that orders the rows."""
+    ordering = [e["value"] for h in entry.get("order", ()) for e in entry["entries"] if e["heading"] == h]
+    given = [entry[key] for key in ("y", "value") if key in entry]
+    return str(next(value for value in (*given, *ordering) if value not in CELL_TEXTS))
+
+
 def drawings_of(paper: Paper) -> list[Drawing]:
     """Return all figures and tables of a paper, in the order of its file."""
     looks = looks_of(paper)
-    figures = [_drawing(paper, "figure", name, drawn, looks) for name, drawn in paper.figures.items()]
-    return figures + [_drawing(paper, "table", name, drawn, looks) for name, drawn in paper.tables.items()]
+
+    def drawing(kind: Literal["figure", "table"], id: str, drawn: Drawn) -> Drawing:
+        entry = drawn.plain()
+        where = entry.get("where", {}) | ({"accounting": BOTH} if "files" in entry else {})
+        looks_here = looks if kind == "figure" else {}
+        return Drawing(id, kind, entry, paper.experiments[drawn.experiment], where, looks_here)
+
+    figures = [drawing("figure", *item) for item in paper.figures.items()]
+    return figures + [drawing("table", *item) for item in paper.tables.items()]
 
 
 def claim_tables(paper: Paper) -> list[ClaimTable]:
@@ -207,16 +224,6 @@ def paper_job(paper: Paper, settings: Settings, root: Path) -> PaperJob:
         "results": results,
         "drawings": [*drawing_jobs, *claims],
     }
-
-
-def _drawing(
-    paper: Paper, kind: Literal["figure", "table"], name: str, drawn: Drawn, looks: Mapping[str, Look]
-) -> Drawing:
-    entry = drawn.plain()
-    both = "files" in entry
-    where = {**entry.get("where", {}), **({"accounting": BOTH} if both else {})}
-    id = f"{name}_{BOTH}" if both else name
-    return Drawing(id, name, kind, entry, paper.experiments[drawn.experiment], where, looks)
 
 
 def looks_of(paper: Paper) -> dict[str, Look]:
@@ -272,10 +279,10 @@ def figure_folder(results: Path, paper: str) -> Path:
     return results / "figures" / paper
 
 
-def files_of(results: Path, drawings: Iterable[Drawing], formats: Sequence[str]) -> list[Path]:
+def files_of(results: Path, drawings: Iterable[Drawing | ClaimTable], formats: Sequence[str]) -> list[Path]:
     """Return every file of these figures and tables, without the manifest and other files of the whole paper."""
     return [
-        figure_folder(results, drawing.experiment.paper) / f"{drawing.id}.{end}"
+        figure_folder(results, drawing.paper) / f"{drawing.id}.{end}"
         for drawing in drawings
         for end in (*drawing.formats(formats), "rst")
     ]
@@ -288,7 +295,7 @@ def claim_file(results: Path, paper: str, name: str) -> Path:
 
 def points_files(results: Path, drawings: Iterable[Drawing]) -> list[Path]:
     """Return the tables of claims whose points these drawings show, each with its checksum list."""
-    names = {(d.experiment.paper, d.entry["points"]["claims"]): None for d in drawings if "points" in d.entry}
+    names = {(d.paper, d.entry["points"]["claims"]): None for d in drawings if "points" in d.entry}
     tables = [claim_file(results, paper, name) for paper, name in names]
     return [path for table in tables for path in (table, table.with_suffix(".sha256"))]
 
@@ -296,9 +303,11 @@ def points_files(results: Path, drawings: Iterable[Drawing]) -> list[Path]:
 def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Path]:
     """Return every file that the drawing job of a paper writes, with the manifest and the checksum list."""
     folder = figure_folder(results, paper.key)
-    drawing_files = files_of(results, drawings_of(paper), formats)
-    claims = [folder / f"{name}.{end}" for name in paper.claims for end in (*TABLE_FORMATS, "rst")]
-    return [folder / MANIFEST, folder / CHECKSUMS, *drawing_files, *claims]
+    return [
+        folder / MANIFEST,
+        folder / CHECKSUMS,
+        *files_of(results, [*drawings_of(paper), *claim_tables(paper)], formats),
+    ]
 
 
 # -- what the configuration states for a caption -----------------------------------------------------------------
@@ -308,9 +317,7 @@ def _stated(experiment: Experiment, where: Fields, methods: Sequence[str]) -> di
     """Return a caption's facts that are known before any result: source, data, participants, eps, delta and target."""
     grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}
     say = partial(described, grid=grid)
-    facts = _origin(experiment.source)
-    if experiment.study:
-        facts = {"about": experiment.source} if experiment.source else {}
+    facts = _origin(experiment)
     if experiment.data:
         facts["data"] = experiment.data.described(say)
     if experiment.population:
@@ -325,9 +332,10 @@ def _stated(experiment: Experiment, where: Fields, methods: Sequence[str]) -> di
     return facts
 
 
-def _origin(source: str) -> dict[str, str]:
+def _origin(experiment: Experiment) -> dict[str, str]:
     """Return the experiment that is reproduced, or the subject of an experiment that the paper does not have."""
-    of_its_own = source.removeprefix("none: ")
-    if of_its_own != source:
-        return {"reproduces": f"nothing in the paper; {of_its_own}"}
-    return {"reproduces": f"the paper's {source}"}
+    source = experiment.source
+    if experiment.study:
+        return {"about": source} if source else {}
+    own = source.removeprefix("none: ")
+    return {"reproduces": f"the paper's {source}" if own == source else f"nothing in the paper; {own}"}

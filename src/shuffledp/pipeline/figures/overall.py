@@ -304,7 +304,6 @@ def _made(job: OverallJob, name: str, computed: pd.DataFrame) -> tuple[ManifestE
             files |= {f"{name}.{end}": rendered(figure, end) for end in formats}
     entry = ManifestEntry(
         id=name,
-        drawing=name,
         finding=prose.partition("\n\n")[0],
         kind="figure" if draw else "table",
         title=title,

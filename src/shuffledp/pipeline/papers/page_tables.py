@@ -83,15 +83,14 @@ def findings(root: Path, paper: str) -> str:
     measured = pd.read_csv(root / "docs/measured/experiments.csv").set_index(["paper", "experiment"])["cpu_s"]
     rows = []
     for figure in figures:
-        title = figure["title"].partition(" (accounting:")[0]
         finding = " ".join(figure["caption"].partition("\n\n")[0].split())
-        number = re.match(r"fig(\d+[a-d]*)", figure["drawing"])
-        seconds = measured.get((paper, entries[figure["drawing"]]["experiment"]))
+        number = re.match(r"fig(\d+[a-d]*)", figure["id"])
+        seconds = measured.get((paper, entries[figure["id"]]["experiment"]))
         rows.append(
             [
                 f"Fig.&nbsp;{number[1]}" if number else "",
-                f"`{paper}_{figure['drawing']}`",
-                f"[{title}](gallery/{paper}/{figure['id']}.png)",
+                f"`{paper}_{figure['id']}`",
+                f"[{figure['title']}](gallery/{paper}/{figure['id']}.png)",
                 finding,
                 f"{seconds:.1f}" if seconds is not None else "",
             ]

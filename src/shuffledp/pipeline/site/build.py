@@ -25,11 +25,8 @@ from shuffledp.pipeline.site.cards import (
     Files,
     Picture,
     deck,
-    first_shown,
     heading,
-    in_order,
     name_of_drawing,
-    title_of,
 )
 from shuffledp.pipeline.site.charts import chart_of, script
 from shuffledp.pipeline.site.contents import PaperResults, Results
@@ -41,7 +38,7 @@ if TYPE_CHECKING:
 
     from jinja2.runtime import Context
 
-    from shuffledp.pipeline.manifest import DrawnPaper, ManifestEntry
+    from shuffledp.pipeline.manifest import DrawnPaper
     from shuffledp.pipeline.site.csv_tables import Row
 
 TITLE = "shuffledp: results"
@@ -142,25 +139,20 @@ class Leading:
 
 
 def _leading(results: Results, paper: PaperResults, page: str) -> Leading | None:
-    """Return the figure of the headline claim, in the variant with printed and exact numbers if there is one."""
-    groups: dict[str, list[ManifestEntry]] = {}
-    for entry in paper.manifest.entries:
-        if entry.kind == "figure":
-            groups.setdefault(entry.drawing, []).append(entry)
+    """Return the figure of the headline claim, or otherwise the first figure."""
+    figures = {entry.id: entry for entry in paper.manifest.entries if entry.kind == "figure"}
     headline = paper.headline["figure"] if paper.headline else ""
-    if headline and headline not in groups:
+    if headline and headline not in figures:
         raise manifest.ManifestError(
-            f"{claims.HEADLINES}: {paper.key} has no figure {headline!r}. Known: {', '.join(groups)}."
+            f"{claims.HEADLINES}: {paper.key} has no figure {headline!r}. Known: {', '.join(figures)}."
         )
-    several = next((name for name, entries in groups.items() if len(entries) > 1), next(iter(groups), ""))
-    if not several:
+    name = headline or next(iter(figures), "")
+    if not name:
         return None
-    name = headline or several
-    entries = in_order(groups[name])
-    best = entries[first_shown(entries)]
+    best = figures[name]
     return Leading(
         paper,
-        heading(best, title_of(entries)),
+        heading(best),
         best.alt,
         name_of_drawing(name),
         f"{paper.page}#{name}",

@@ -1,4 +1,4 @@
-"""Cards, each with all variants of one figure or table (printed, corrected, exact, both)."""
+"""Cards of figures and tables on the page of a paper."""
 
 from __future__ import annotations
 
@@ -27,10 +27,7 @@ SCALE = (
     0.7  # CSS pixels per pixel of a PNG, so that the text of all pictures has about the size of the page's
 )
 WIDE = 1100  # pixels of a PNG; wider pictures scroll on a phone, where they would be illegible at full view
-ORDER = ("printed", "simplified", "corrected", "exact", "both")  # of the switch, if it is about accounting
-FIRST_SHOWN = ("both", "exact")  # the first of these that a card has is what it shows at first
 REPRODUCES = "reproduces"
-IN_THE_SWITCH = "accounting"
 GUARANTEES = ("guarantee", "why in doubt")
 #: Number of cards from which on a common paragraph or setting appears once, at the top of the page.
 SAID_ONCE_FROM = 3
@@ -56,59 +53,47 @@ class Picture:
     wide: bool
 
 
+#: Name and value of a setting.
+Setting = tuple[str, str]
+
+
 @dataclass(frozen=True)
-class Variant:
-    """Entry of a card; ``notes`` are the indices of the page's common paragraphs that belong to it."""
+class Card:
+    """Figure or table; ``notes`` and ``data_notes`` are indices of common paragraphs."""
 
     entry: ManifestEntry
-    label: str
+    name: str
     caption: Markup
     details: Markup
     links: tuple[Link, ...]
     picture: Picture | None
     table: Table | None
     explorable: bool
-    notes: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Setting with its value, and the variants that have this value (empty for all variants)."""
-
-    name: str
-    values: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Card:
-    """Figure or table with all its variants; ``data_notes`` are the indices of the page's notes on its data."""
-
-    anchor: str
-    name: str
-    title: str
     reproduces: str
-    variants: tuple[Variant, ...]
-    shown: int
-    caption: Markup
-    details: Markup
     settings: tuple[Setting, ...]
     guarantees: tuple[Setting, ...]
+    notes: tuple[int, ...]
     data_notes: tuple[int, ...]
+
+    @property
+    def anchor(self) -> str:
+        """Address of the card on its page."""
+        return self.entry.id
 
     @property
     def kind(self) -> str:
         """Kind of the card: figure or table."""
-        return self.variants[0].entry.kind
+        return self.entry.kind
 
     @property
-    def best(self) -> Variant:
-        """Variant that the card shows first."""
-        return self.variants[self.shown]
+    def title(self) -> str:
+        """Title of the figure or table."""
+        return self.entry.title
 
     @property
     def finding(self) -> str:
-        """Finding of the variant that the card shows first."""
-        return heading(self.best.entry, self.title)
+        """Heading of the card."""
+        return heading(self.entry)
 
 
 @dataclass(frozen=True)
@@ -129,35 +114,26 @@ class Deck:
     settings: tuple[Setting, ...]
 
 
-def heading(entry: ManifestEntry, title: str) -> str:
+def heading(entry: ManifestEntry) -> str:
     """Return the heading of a picture, its finding or otherwise its title."""
-    return entry.finding or title
+    return entry.finding or entry.title
 
 
 def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] = ()) -> Deck:
     """Return the cards of a paper."""
-    groups: dict[str, list[ManifestEntry]] = {}
-    for entry in paper.entries:
-        groups.setdefault(entry.drawing, []).append(entry)
-    sorted_groups = {name: in_order(entries) for name, entries in groups.items()}
-    texts = {name: [_parts(entry) for entry in entries] for name, entries in sorted_groups.items()}
-    in_all = {
-        name: [p for p in parts[0] if all(p in other for other in parts)] for name, parts in texts.items()
-    }
-    common = _often([part for parts in variants for part in parts] for variants in texts.values())
+    common = _often(_parts(entry) for entry in paper.entries)
     data_notes = list(dict.fromkeys(entry.note for entry in paper.entries if entry.note))
-    settings = _settings_in_common(sorted_groups.values())
+    settings = _settings_in_common(paper.entries)
     numbers, files = set(explorable), Files(results, page)
     cards = tuple(
-        _card(name, entries, texts[name], in_all[name], common, data_notes, settings, numbers, files)
-        for name, entries in sorted_groups.items()
+        _card(entry, common, data_notes, settings, entry.id in numbers, files) for entry in paper.entries
     )
     return Deck(
         cards,
         tuple(
             Common(
                 to_html(text, source=f"captions of {paper.key}", prefix=f"page-note-{i}-"),
-                tuple(card.anchor for card in cards if any(i in each.notes for each in card.variants)),
+                tuple(card.anchor for card in cards if i in card.notes),
             )
             for i, text in enumerate(common)
         ),
@@ -165,21 +141,8 @@ def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] 
             Common(Markup.escape(text), tuple(card.anchor for card in cards if i in card.data_notes))
             for i, text in enumerate(data_notes)
         ),
-        tuple(Setting(name, (("", value),)) for name, value in settings.items()),
+        tuple(settings.items()),
     )
-
-
-def in_order(entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
-    """Return the entries of one drawing in the order of `ORDER`."""
-    if any(entry.variant not in ORDER for entry in entries):
-        return list(entries)
-    return sorted(entries, key=lambda entry: ORDER.index(entry.variant))
-
-
-def first_shown(entries: Sequence[ManifestEntry]) -> int:
-    """Return the index of the variant that is shown until the reader chooses another."""
-    variants = [entry.variant for entry in entries]
-    return next((variants.index(variant) for variant in FIRST_SHOWN if variant in variants), 0)
 
 
 def name_of_drawing(drawing: str) -> str:
@@ -194,55 +157,31 @@ def name_of_drawing(drawing: str) -> str:
     return f"{'Fig.' if name[1] == 'fig' else 'Table'} {name[2]}{letters}"
 
 
-def title_of(entries: Sequence[ManifestEntry]) -> str:
-    """Return the title without the part that differs between variants."""
-    first = entries[0]
-    return first.title.removesuffix(f" ({first.by}: {first.variant})")
-
-
 def _card(
-    name: str,
-    entries: Sequence[ManifestEntry],
-    texts: Sequence[tuple[str, ...]],
-    in_all: Sequence[str],
+    entry: ManifestEntry,
     common: Sequence[str],
     data_notes: Sequence[str],
     said: Mapping[str, str],
-    explorable: set[str],
+    explorable: bool,
     files: Files,
 ) -> Card:
-    shared = [part for part in in_all if part not in common]
-    details = {part for entry in entries for part in _details(entry)}
-    differences = [[part for part in parts if part not in {*in_all, *common}] for parts in texts]
-    variants = tuple(
-        Variant(
-            entry=entry,
-            label=entry.variant or entry.id,
-            caption=_html([p for p in some if p not in details], entry, f"{entry.id}-caption-"),
-            details=_html([p for p in some if p in details], entry, f"{entry.id}-details-"),
-            links=files.links(entry),
-            picture=files.picture(entry) if entry.kind == "figure" else None,
-            table=table(entry.files["csv"]) if entry.kind == "table" else None,
-            explorable=entry.id in explorable,
-            notes=tuple(i for i, text in enumerate(common) if text in parts),
-        )
-        for entry, parts, some in zip(entries, texts, differences, strict=True)
-    )
-    settings = _settings(entries, said)
+    parts, details = _parts(entry), _details(entry)
+    own = [part for part in parts if part not in common]
+    settings = [pair for pair in entry.settings if pair[0] not in {*said, REPRODUCES}]
     return Card(
-        anchor=name,
-        name=name_of_drawing(name),
-        title=title_of(entries),
-        reproduces=dict(entries[0].settings).get(REPRODUCES, ""),
-        variants=variants,
-        shown=first_shown(entries),
-        caption=_html([p for p in shared if p not in details], entries[0], f"{name}-shared-"),
-        details=_html([p for p in shared if p in details], entries[0], f"{name}-details-"),
-        settings=tuple(each for each in settings if each.name not in GUARANTEES),
-        guarantees=tuple(each for each in settings if each.name in GUARANTEES),
-        data_notes=tuple(
-            i for i, note in enumerate(data_notes) if any(entry.note == note for entry in entries)
-        ),
+        entry=entry,
+        name=name_of_drawing(entry.id),
+        caption=_html([p for p in own if p not in details], entry, f"{entry.id}-caption-"),
+        details=_html([p for p in own if p in details], entry, f"{entry.id}-details-"),
+        links=files.links(entry),
+        picture=files.picture(entry) if entry.kind == "figure" else None,
+        table=table(entry.files["csv"]) if entry.kind == "table" else None,
+        explorable=explorable,
+        reproduces=dict(entry.settings).get(REPRODUCES, ""),
+        settings=tuple(pair for pair in settings if pair[0] not in GUARANTEES),
+        guarantees=tuple(pair for pair in settings if pair[0] in GUARANTEES),
+        notes=tuple(i for i, text in enumerate(common) if text in parts),
+        data_notes=tuple(i for i, note in enumerate(data_notes) if entry.note == note),
     )
 
 
@@ -280,40 +219,17 @@ def _html(parts: Iterable[str], entry: ManifestEntry, prefix: str) -> Markup:
 # -- settings ------------------------------------------------------------------------------------------------------
 
 
-def _settings_in_common(groups: Iterable[Sequence[ManifestEntry]]) -> dict[str, str]:
+def _settings_in_common(entries: Iterable[ManifestEntry]) -> dict[str, str]:
     """Return the settings with one value in all cards that have them, if enough cards do."""
-    values: dict[str, set[str]] = {}
-    cards: Counter[str] = Counter()
-    for entries in groups:
-        pairs = {pair for entry in entries for pair in entry.settings}
-        for name, value in pairs:
-            values.setdefault(name, set()).add(value)
-        cards.update({name for name, _ in pairs})
-    order = dict.fromkeys(name for entries in groups for entry in entries for name, _ in entry.settings)
+    values: dict[str, list[str]] = {}
+    for entry in entries:
+        for name, value in entry.settings:
+            values.setdefault(name, []).append(value)
     return {
-        name: next(iter(values[name]))
-        for name in order
-        if len(values[name]) == 1 and cards[name] >= SAID_ONCE_FROM and name not in GUARANTEES
+        name: every[0]
+        for name, every in values.items()
+        if len(set(every)) == 1 and len(every) >= SAID_ONCE_FROM and name not in GUARANTEES
     }
-
-
-def _settings(entries: Sequence[ManifestEntry], said: Mapping[str, str]) -> tuple[Setting, ...]:
-    left_out = {*said, REPRODUCES, *([IN_THE_SWITCH] if entries[0].by == IN_THE_SWITCH else [])}
-    names = dict.fromkeys(name for entry in entries for name, _ in entry.settings if name not in left_out)
-    settings = []
-    for name in names:
-        by_value: dict[str, list[str]] = {}
-        for entry in entries:
-            if name in dict(entry.settings):
-                by_value.setdefault(dict(entry.settings)[name], []).append(entry.variant)
-        everywhere = sum(map(len, by_value.values())) == len(entries) and len(by_value) == 1
-        settings.append(
-            Setting(
-                name,
-                tuple(("" if everywhere else ", ".join(whose), value) for value, whose in by_value.items()),
-            )
-        )
-    return tuple(settings)
 
 
 # -- files ---------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from shuffledp.identities import identities
 from shuffledp.pipeline import manifest
 from shuffledp.pipeline.site import claims, errata, origins, selector, site_files
-from shuffledp.pipeline.site.cards import Deck, deck, title_of
+from shuffledp.pipeline.site.cards import Deck, deck
 from shuffledp.pipeline.site.origins import DataNote, Origin
 from shuffledp.pipeline.site.ranking import Ranking, is_ranking
 
@@ -41,7 +41,7 @@ class PaperResults:
     @cached_property
     def drawings(self) -> frozenset[str]:
         """Names of the drawings that exist; a configuration may omit some."""
-        return frozenset(entry.drawing for entry in self.drawings_manifest.entries)
+        return frozenset(entry.id for entry in self.drawings_manifest.entries)
 
     def figures_on(self, remark: str) -> tuple[str, ...]:
         """Return the drawings of all claims that an erratum or note concerns."""
@@ -193,13 +193,12 @@ class Results:
 
     def showing(self, protocol: str) -> tuple[tuple[PaperResults, str, str], ...]:
         """Return the drawings that show a protocol: the paper, the drawing's name and its title."""
-        drawings = {
-            (paper.key, entry.drawing): (paper, entry.drawing, title_of([entry]))
+        return tuple(
+            (paper, entry.id, entry.title)
             for paper in self.papers
             for entry in paper.drawings_manifest.entries
             if protocol in entry.protocols
-        }
-        return tuple(drawings.values())
+        )
 
     def claims_about(self, protocol: str) -> Rows:
         """Return the claims about drawings that show a protocol."""

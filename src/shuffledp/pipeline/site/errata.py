@@ -23,13 +23,13 @@ EFFECTS = ("unsafe", "biased", "wrong_optimum", "wrong_claim", "safe", "cosmetic
 
 def is_remarks(entry: ManifestEntry) -> bool:
     """Return whether a table has errata or reading notes, which have a page of their own."""
-    return entry.kind == "table" and entry.drawing in COLUMNS
+    return entry.kind == "table" and entry.id in COLUMNS
 
 
 def remarks(paper: DrawnPaper) -> Iterator[Row]:
     """Yield a paper's errata, then its reading notes; ``details`` has the columns that the page shows on demand."""
     for entry in filter(is_remarks, paper.entries):
-        kind, *names = COLUMNS[entry.drawing]
+        kind, *names = COLUMNS[entry.id]
         header, rows = lines(entry.files["csv"])
         details = [name for name in header if name not in {*_PLACED, *names}]
         for line in rows:

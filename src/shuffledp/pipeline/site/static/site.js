@@ -1,19 +1,13 @@
 // What the pages do beyond HTML and CSS. They can be read without it.
 "use strict";
 
-// A link to a figure in one way of showing it (#fig3_exact) chooses that way.
-const choose = () => {
+// A link to an erratum opens its details.
+const unfold = () => {
   const named = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (!named) return;
-  if (named.matches(".tabs input")) {
-    named.checked = true;
-    named.dispatchEvent(new Event("change", { bubbles: true }));
-    named.closest(".card").scrollIntoView();
-  }
-  if (named.closest(".errata")) named.querySelector("details").open = true;
+  if (named && named.closest(".errata")) named.querySelector("details").open = true;
 };
-addEventListener("hashchange", choose);
-choose();
+addEventListener("hashchange", unfold);
+unfold();
 
 // -- charts to explore: the library and the numbers are loaded when somebody asks for them ----------------------------
 
@@ -34,23 +28,16 @@ const load = (address) => {
   return loaded.get(address);
 };
 
-const shownEntry = (card, button) => {
-  const entries = button.dataset.entries.split(" ");
-  const inputs = [...card.querySelectorAll(".tabs input")];
-  return entries[Math.max(0, inputs.findIndex((input) => input.checked))];
-};
-
 const page = document.querySelector("main").dataset;
 for (const button of document.querySelectorAll("button.explore")) {
   const card = button.closest(".card");
   const words = button.textContent;
   let stage = null;
   const draw = async () => {
-    const entry = shownEntry(card, button);
     for (const address of page.scripts.split(" ")) await load(address);
-    const chart = window.shuffledpCharts[page.paper][entry];
+    const chart = window.shuffledpCharts[page.paper][card.id];
     await window.shuffledpExplore(stage, chart, card.querySelector("h3").textContent);
-    stage.dataset.entry = entry;
+    stage.dataset.entry = card.id;
   };
   const show = async () => {
     stage = document.createElement("div");
@@ -74,9 +61,6 @@ for (const button of document.querySelectorAll("button.explore")) {
     button.textContent = words;
   };
   button.addEventListener("click", () => (stage ? hide() : show()));
-  card.addEventListener("change", (event) => {
-    if (stage && event.target.matches(".tabs input")) draw();
-  });
   button.hidden = false;
 }
 
@@ -86,7 +70,7 @@ for (const table of document.querySelectorAll("table.errata, table.board")) {
   const body = table.tBodies[0];
   const rows = [...body.rows];
   const words = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
-  const form = table.closest(".variant, main").querySelector("form.filter");
+  const form = table.closest(".card, main").querySelector("form.filter");
   const chosen = [...form.querySelectorAll("select")];
 
   const filter = () => {
