@@ -147,8 +147,7 @@ def colors_of(labels: Sequence[str]) -> dict[str, str]:
 
 def fill_of(color: str) -> str:
     """Return the color of the cells of a protocol."""
-    red, green, blue = (part + _WHITE * (1 - part) for part in to_rgb(color))
-    return to_hex((red, green, blue))
+    return to_hex(np.array(to_rgb(color)) * (1 - _WHITE) + _WHITE)
 
 
 def _words(most: float) -> str:

@@ -193,31 +193,14 @@ def spread(
     rows, columns = list(entry["rows"]), list(entry["columns"])
     ok = cells["status"] == "ok"
     numbers = cells["cell"].map(by_cell(cells[ok], summary, entry["value"])).astype(object)
-    wide = (
-        _along(cells.assign(number=numbers.where(ok, "infeasible")), [*rows, *columns], orders)
-        .set_index([*rows, *columns])["number"]
-        .unstack(columns)
-    )
-    wide = wide.loc[_sorted(wide.index, orders), _sorted(wide.columns, orders)]
+    table = cells.assign(number=numbers.where(ok, "infeasible"))
+    for axis in (*rows, *columns):
+        values = table[axis] if axis in table else pd.Series(np.nan, table.index)
+        spread_out = [list(orders[axis]) if pd.isna(value) else value for value in values]
+        table = table.assign(**{axis: spread_out}).explode(axis)
+        table[axis] = pd.Categorical(table[axis], orders[axis])
+    wide = table.set_index([*rows, *columns])["number"].unstack(columns).sort_index().sort_index(axis=1)
     return wide.astype(object).where(wide.notna(), "")
-
-
-def _along(frame: pd.DataFrame, axes: list[str], orders: Grid) -> pd.DataFrame:
-    for axis in axes:
-        constant = frame[axis].isna() if axis in frame else pd.Series(True, frame.index)
-        copies = [frame[constant].assign(**{axis: value}) for value in orders[axis]]
-        frame = pd.concat([frame[~constant], *(c for c in copies if len(c))], ignore_index=True)
-    return frame
-
-
-def _sorted(index: pd.Index, orders: Grid) -> list[Any]:
-    def position(label: Any) -> list[int]:
-        return [
-            list(orders[name]).index(part)
-            for name, part in zip(map(str, index.names), _parts(label), strict=True)
-        ]
-
-    return sorted(index, key=position)
 
 
 def _formatted(value: Any, form: str, side: Side) -> str:

@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 _LIBRARIES = ("jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "tabulate")
 _ABOUT = "drawing.json"
+_version = cache(version)
 
 
 @dataclass(frozen=True)
@@ -52,28 +53,21 @@ def folder_of(results_folder: Path, paper: str) -> Path:
 def digest_of(job: Mapping[str, Any], inputs: Mapping[str, str], code: str) -> str:
     """Return the hex sha256 of a drawing's job, its inputs' checksums, the code and the libraries' versions."""
     # Unsorted: the order of grids and methods counts.
-    text = json.dumps([job, inputs, code, _libraries()], ensure_ascii=False)
+    libraries = {name: _version(name) for name in _LIBRARIES}
+    text = json.dumps([job, inputs, code, libraries], ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-@cache
-def _libraries() -> dict[str, str]:
-    return {name: version(name) for name in _LIBRARIES}
 
 
 def kept(folder: Path, id: str, digest: str) -> Drawn | None:
     """Return the drawing stored under this digest; None if it is missing or damaged."""
-    archive, checksum = folder / f"{id}.zip", folder / f"{id}.sha256"
-    if not checksum.is_file():
+    archive = folder / f"{id}.zip"
+    if not archive.with_suffix(".sha256").is_file():
         return None
     try:
-        content = verified(archive, checksum).read_bytes()
+        about, files = _opened(archive)
     except IntegrityError as error:
         log.info("%s is drawn anew: %s", id, error)
         return None
-    with zipfile.ZipFile(io.BytesIO(content)) as pack:
-        files = {name: pack.read(name) for name in pack.namelist()}
-    about = json.loads(files.pop(_ABOUT))
     if about["digest"] != digest:
         return None
     return Drawn(ManifestEntry.model_validate(about["entry"]), files, tuple(about["commits"]))
@@ -81,9 +75,15 @@ def kept(folder: Path, id: str, digest: str) -> Drawn | None:
 
 def job_of(archive: Path) -> dict[str, Any]:
     """Return the job of a stored drawing; raise `IntegrityError` if the archive is damaged."""
+    return dict(_opened(archive)[0]["job"])
+
+
+def _opened(archive: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return what is known about a stored drawing, and its files."""
     content = verified(archive, archive.with_suffix(".sha256")).read_bytes()
     with zipfile.ZipFile(io.BytesIO(content)) as pack:
-        return dict(json.loads(pack.read(_ABOUT))["job"])
+        files = {name: pack.read(name) for name in pack.namelist()}
+    return json.loads(files.pop(_ABOUT)), files
 
 
 def keep(folder: Path, job: Mapping[str, Any], digest: str, drawing: Drawn) -> None:
@@ -92,10 +92,8 @@ def keep(folder: Path, job: Mapping[str, Any], digest: str, drawing: Drawn) -> N
     about = {"digest": digest, "entry": entry, "commits": drawing.commits, "job": job}
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as pack:
-        for name, content in {
-            _ABOUT: json.dumps(about, ensure_ascii=False).encode(),
-            **drawing.files,
-        }.items():
+        files = {_ABOUT: json.dumps(about, ensure_ascii=False).encode(), **drawing.files}
+        for name, content in files.items():
             pack.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # a fixed date: same bytes
     publish(folder / f"{id}.sha256", {folder / f"{id}.zip": sink.getvalue()}, folders=2)
 
