@@ -220,7 +220,7 @@ class Plan:
     @property
     def protocols(self) -> list[str]:
         """Protocols of the ranking."""
-        return overall_jobs.protocols(self.overall, self.settings)
+        return overall_jobs.protocols(self.settings)
 
 
 def outside_key(experiment: Experiment, method: Method) -> str:

@@ -127,7 +127,7 @@ def test_files_are_those_of_the_workflow(drawn):
     settings, job, folder = drawn
     expected = overall_jobs.output_files(folder.parents[1], settings.formats)
     assert {path.name for path in folder.iterdir()} == {path.name for path in expected}
-    assert overall_jobs.protocols(job, settings) == ["central_laplace", "grr_blanket", "pure_dump"]
+    assert overall_jobs.protocols(settings) == ["central_laplace", "grr_blanket", "pure_dump"]
     assert len(overall_jobs.bundles(job)) == 3
     verdicts = pd.read_csv(folder / "verdicts.csv")
     assert dict(zip(verdicts["verdict"], verdicts["claims"], strict=True)) == {

@@ -147,7 +147,8 @@ def colors_of(labels: Sequence[str]) -> dict[str, str]:
 
 def fill_of(color: str) -> str:
     """Return the color of the cells of a protocol."""
-    return to_hex(np.array(to_rgb(color)) * (1 - _WHITE) + _WHITE)
+    red, green, blue = np.array(to_rgb(color)) * (1 - _WHITE) + _WHITE
+    return to_hex((red, green, blue))
 
 
 def _words(most: float) -> str:

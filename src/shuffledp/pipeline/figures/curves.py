@@ -24,6 +24,7 @@ from shuffledp.pipeline.figures.guarantee_words import NO_GUARANTEE
 from shuffledp.pipeline.figures.numerals import typeset
 from shuffledp.pipeline.figures.picture import Picture
 from shuffledp.pipeline.figures.style import COLUMN_WIDTH, in_column
+from shuffledp.pipeline.formatters import rounded_up
 
 INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
 UNPROVEN = " (unproven)"
@@ -44,7 +45,7 @@ def draw(what: Picture) -> Figure:
     """Draw one picture."""
     if what.selection.empty:
         return draw_text(INFEASIBLE)
-    strip = ratios(what)
+    entry, strip = what.drawing, ratios(what)
     across = min(2 if in_column() else _MOST_ACROSS, len(what.panels))
     down = math.ceil(len(what.panels) / across)
     names = end_points(what, what.panels[across - 1])
@@ -59,30 +60,24 @@ def draw(what: Picture) -> Figure:
     )
     for number, value in enumerate(what.panels):
         column, top = number % across, rows * (number // across)
-        _panel(grid[top, column], what, value, across)
+        ax = grid[top, column]
+        _panel(ax, what, value, across)
+        if value is not None:
+            text = entry.get("panel_label", f"{entry['panels']} = {{}}").format(value)
+            letters = max(int((wide - 1.6) / across / 0.075), 10)
+            ax.set_title(end_names.wrapped(typeset(text), letters), loc="left")
         if strip:
             _strip(grid[top + 1, column], what, strip, value)
+        if column == 0:
+            ax.set_ylabel(panels.y_label(entry))
+            if strip:
+                grid[top + 1, 0].set_ylabel("printed /\nexact", fontsize=7)
         if number == across - 1:
-            end_names.write(grid[top, column], beside.values())
-    _label(grid, what, rows, (wide - 1.6) / across)
+            end_names.write(ax, beside.values())
+    panels.finish(grid, len(what.panels), rows, entry)
     panels.write_key(figure, [*_keys_of_names(what, beside), *_keys(what)])
     panels.write_title(figure, typeset(what.title), what.mark)
     return end_names.laid_out(figure)
-
-
-def _label(grid: NDArray[Any], what: Picture, rows: int, wide: float) -> None:
-    """Write the labels of axes and panels."""
-    entry = what.drawing
-    label = entry.get("panel_label", f"{entry.get('panels')} = {{}}")
-    for ax, value in zip(grid[::rows].flat, what.panels, strict=False):
-        if value is not None:
-            text = typeset(label.format(value))
-            ax.set_title(end_names.wrapped(text, max(int(wide / 0.075), 10)), loc="left")
-    for ax in grid[::rows, 0]:
-        ax.set_ylabel(panels.y_label(entry))
-    for ax in grid[1::2, 0] if rows == 2 else ():
-        ax.set_ylabel("printed /\nexact", fontsize=7)
-    panels.finish(grid, len(what.panels), rows, entry)
 
 
 def set_axes(ax: Axes, what: Picture, across: int) -> None:
@@ -197,7 +192,7 @@ def name_text(what: Picture, group: Sequence[str]) -> str:
     lower = [text for text in texts if text.endswith(f"({NO_GUARANTEE})")]
     if lower and len(lower) < len(texts):
         bounds = " = ".join(text for text in texts if text not in lower)
-        return f"{bounds} (a lower bound is within {100 * _apart(what, group):.2g} %)"
+        return f"{bounds} (a lower bound is within {rounded_up(100 * _apart(what, group), 2)} %)"
     first, *others = texts
     stem = first[: first.rfind(", ") + 2] if ", " in first else ""
     if stem and all(text.startswith(stem) for text in others):
@@ -207,23 +202,15 @@ def name_text(what: Picture, group: Sequence[str]) -> str:
 
 
 def _apart(what: Picture, group: Sequence[str]) -> float:
-    """Return the largest relative difference of equal curves, rounded up to two digits."""
-    numbers = {what.name_of(s.curve): s.y for s in what.lines if what.name_of(s.curve) in group}
-    least, most = np.minimum.reduce(list(numbers.values())), np.maximum.reduce(list(numbers.values()))
-    greatest = float(np.max(most / least - 1))
-    digit = 10.0 ** (math.floor(math.log10(greatest)) - 1) if greatest else 1.0
-    return math.ceil(greatest / digit) * digit
+    """Return the largest relative difference of equal curves."""
+    numbers = [strand.y for name in group for strand in what.named(name, what.lines)]
+    return float(np.max(np.maximum.reduce(numbers) / np.minimum.reduce(numbers) - 1))
 
 
 def _mostly_unproven(what: Picture) -> bool:
     """Return whether one line on unproven claims is shorter than a remark at most of the names."""
     remarks = sum(text.endswith(UNPROVEN) for text in what.labels.values())
     return remarks > 2 and remarks > len(what.labels) / 2
-
-
-def _unproven_line(what: Picture) -> str:
-    proven = [text for text in what.labels.values() if not text.endswith(UNPROVEN)]
-    return f"unproven: all but {', '.join(proven)}" if proven else "all are unproven"
 
 
 def end_points(what: Picture, value: Any) -> dict[str, EndName]:
@@ -279,30 +266,29 @@ def _keys_of_names(what: Picture, beside: Collection[str]) -> list[Line2D]:
         if group[0] in beside:
             continue
         look, text = what.look_of_name(group[0]), name_text(what, group)
-        if what.drawing.get("y_scale") == "log" and _always_zero(what, group[0]):
-            entries.append(Line2D([], [], ls="", label=f"{text}: 0"))
+        zero = all((strand.y <= 0).all() for strand in what.named(group[0], what.every))
+        if zero and what.drawing.get("y_scale") == "log":
+            entries.append(panels.key(f"{text}: 0", ls=""))
         elif group[0] in lines:
             entries.append(panels.key_line(text, look, marked=group[0] in sloped))
         else:
-            entries.append(Line2D([], [], color=look.color, ls="", marker=look.marker, label=text))
+            entries.append(panels.key(text, color=look.color, ls="", marker=look.marker))
     return entries
-
-
-def _always_zero(what: Picture, name: str) -> bool:
-    return all((strand.y <= 0).all() for strand in what.named(name, what.every))
 
 
 def _keys(what: Picture) -> list[Line2D]:
     """Return the key of accountings, simulated means, points of the paper, and unproven claims."""
     entries = [panels.key_line(part.text, part.look, marked=False) for part in what.parts.values()]
     if what.points_with_bars:
-        entries.append(Line2D([], [], color=panels.DARK, ls="", marker="o", label="simulated mean"))
+        entries.append(panels.key("simulated mean", ls="", marker="o"))
     if what.bands:
-        entries.append(Line2D([], [], color=panels.PALE, lw=5, label="one standard error of the seeds"))
+        entries.append(panels.key("one standard error of the seeds", color=panels.PALE, lw=5))
     if "stated" in what.drawing:
-        entries.append(Line2D([], [], color="black", ls=":", lw=1, label=what.drawing["stated"]["label"]))
+        entries.append(panels.key(what.drawing["stated"]["label"], color="black", ls=":", lw=1))
     if what.points:
-        entries.append(Line2D([], [], color="black", ls="", marker="x", ms=6.5, label=what.points_label))
+        entries.append(panels.key(what.points_label, color="black", ls="", marker="x", ms=6.5))
     if _mostly_unproven(what):
-        entries.append(Line2D([], [], ls="", label=_unproven_line(what)))
+        proven = [text for text in what.labels.values() if not text.endswith(UNPROVEN)]
+        words = f"unproven: all but {', '.join(proven)}" if proven else "all are unproven"
+        entries.append(panels.key(words, ls=""))
     return entries

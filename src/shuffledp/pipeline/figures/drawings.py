@@ -117,7 +117,7 @@ class Drawing:
         if points is None:
             return None
         table = claim_file(results, self.paper, points["claims"])
-        return {"where": {}, "panels": None, "label": None, **points, "table": str(table)}
+        return {"where": {}, "panels": None, "label": "read off the paper", **points, "table": str(table)}
 
     def _training(self) -> list[TrainingJob]:
         experiment = self.experiment

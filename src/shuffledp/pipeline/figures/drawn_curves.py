@@ -72,24 +72,27 @@ def strands(
     rows: pd.DataFrame, x: str, panels: str | None, order: str | None, places: Mapping[Any, float] | None
 ) -> list[Strand]:
     """Return the curves of some rows of a summary."""
-    panel = rows[panels] if panels in rows else pd.Series(None, rows.index, dtype=object)
-    keys = zip(rows["curve"], rows["kind"], panel, strict=True)
-    places_of_curve: dict[tuple[Any, ...], list[int]] = {}
-    for i, (curve, kind, value) in enumerate(keys):
-        places_of_curve.setdefault((curve, kind, None if pd.isna(value) else value), []).append(i)
-    mean = rows["mean"].to_numpy(float)
-    error = _bars(rows)
     at = _positions(rows, x, places)
-    along = rows[order].to_numpy(float) if order in rows else at
+    numbers = pd.DataFrame(
+        {
+            "curve": rows["curve"],
+            "kind": rows["kind"],
+            "panel": rows.get(panels),
+            "x": at,
+            "y": rows["mean"].astype(float),
+            "error": _bars(rows),
+            "place": rows[order].astype(float) if order in rows else at,
+        },
+        rows.index,
+    )
+    groups: Any = numbers.groupby(["curve", "kind", "panel"], sort=False, dropna=False)
     result = []
-    for (curve, kind, value), where in places_of_curve.items():
-        chosen = np.array(where)
-        if np.isnan(at[chosen]).all():
-            chosen, positions = chosen[:1], np.empty(0)
-        else:
-            chosen = chosen[np.argsort(along[chosen], kind="stable")]
-            positions = at[chosen]
-        result.append(Strand(curve, kind, value, positions, mean[chosen], error[chosen]))
+    for (curve, kind, panel), some in groups:
+        level = some["x"].isna().all()
+        ordered = some.head(1) if level else some.sort_values("place", kind="stable")
+        x_drawn, y, error = ordered[["x", "y", "error"]].to_numpy().T
+        value = None if pd.isna(panel) else panel
+        result.append(Strand(curve, kind, value, x_drawn[: 0 if level else None], y, error))
     return sorted(result, key=lambda strand: strand.kind)
 
 

@@ -195,9 +195,9 @@ def spread(
     numbers = cells["cell"].map(by_cell(cells[ok], summary, entry["value"])).astype(object)
     table = cells.assign(number=numbers.where(ok, "infeasible"))
     for axis in (*rows, *columns):
-        values = table[axis] if axis in table else pd.Series(np.nan, table.index)
-        spread_out = [list(orders[axis]) if pd.isna(value) else value for value in values]
-        table = table.assign(**{axis: spread_out}).explode(axis)
+        values = table.get(axis, pd.Series(np.nan, table.index))
+        table[axis] = [list(orders[axis]) if pd.isna(value) else value for value in values]
+        table = table.explode(axis)
         table[axis] = pd.Categorical(table[axis], orders[axis])
     wide = table.set_index([*rows, *columns])["number"].unstack(columns).sort_index().sort_index(axis=1)
     return wide.astype(object).where(wide.notna(), "")

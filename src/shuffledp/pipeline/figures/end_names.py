@@ -39,7 +39,12 @@ def wrapped(text: str, letters: int = LETTERS) -> str:
 
 def height_of(names: Iterable[EndName]) -> float:
     """Return the height of names below each other in inches."""
-    return sum((wrapped(name.text).count("\n") + 1) * _LINE * POINTS / 72 for name in names)
+    return sum(_height(wrapped(name.text), POINTS) / 72 for name in names)
+
+
+def _height(text: str, points: float) -> float:
+    """Return the height of a text in points."""
+    return (text.count("\n") + 1) * _LINE * points
 
 
 def write(ax: Axes, names: Iterable[EndName], size: float = POINTS) -> None:
@@ -75,9 +80,7 @@ def laid_out(figure: Figure) -> Figure:
             heights_of_points = [
                 float(ax.transData.transform(note.xy)[1] - ax.bbox.y0) * inches for note in notes
             ]
-            heights = [
-                (note.get_text().count("\n") + 1) * _LINE * float(note.get_fontsize()) for note in notes
-            ]
+            heights = [_height(note.get_text(), float(note.get_fontsize())) for note in notes]
             places = spread(heights_of_points, heights, -_BEYOND, ax.bbox.height * inches + _BEYOND)
             for note, place in zip(notes, places, strict=True):
                 note.xyann = (_AWAY, place)

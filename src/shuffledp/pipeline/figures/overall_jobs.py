@@ -113,17 +113,10 @@ def kept_tables(root: Path) -> list[Path]:
     return [root / KEPT / f"{name}.csv" for name in FIGURES]
 
 
-def protocols(job: OverallJob, settings: Settings) -> list[str]:
+def protocols(settings: Settings) -> list[str]:
     """Return the protocols of the ranking, sorted."""
-    return sorted(
-        {
-            str(
-                settings.papers[ranked_job["paper"]].experiments[ranked_job["experiment"]].methods[m].protocol
-            )
-            for ranked_job in job["ranked"]
-            for m in ranked_job["methods"]
-        }
-    )
+    ranked = (e for paper in settings.papers.values() for e in paper.experiments.values() if e.ranked)
+    return sorted({method.protocol for e in ranked for method in e.methods.values() if method.protocol})
 
 
 def bundles(job: OverallJob) -> list[Bundle]:
@@ -139,10 +132,6 @@ def bundles(job: OverallJob) -> list[Bundle]:
 def output_files(results: Path, formats: Sequence[str]) -> list[Path]:
     """Return the files that the job writes."""
     folder = figure_folder(results, KEY)
-    picture_files = [folder / f"{name}.{end}" for name in FIGURES for end in (*formats, "csv", "rst")]
-    return [
-        folder / MANIFEST,
-        folder / CHECKSUMS,
-        *picture_files,
-        *(folder / f"{RANKING}.{e}" for e in ("csv", "rst")),
-    ]
+    ends = {name: ("csv", "rst") if name == RANKING else (*formats, "csv", "rst") for name in TITLES}
+    files = [folder / f"{name}.{end}" for name in TITLES for end in ends[name]]
+    return [folder / MANIFEST, folder / CHECKSUMS, *files]

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from shuffledp.identities import colors
@@ -83,17 +83,16 @@ def with_bars(strands: Iterable[Strand]) -> list[Numbers]:
 
 def set_axis(ax: Axes, name: str, scale: Scale, ends: tuple[float, float], most: int = 7) -> None:
     """Set the scale, the ends and the ticks of an axis."""
+    ax.set(**{f"{name}scale": scale})
     axis = getattr(ax, f"{name}axis")
     if scale == "log":
-        getattr(ax, f"set_{name}scale")("log")
         axis.set_major_locator(_Decades(numticks=most))
         axis.set_minor_locator(NullLocator())
-        axis.set_minor_formatter(NullFormatter())
         axis.set_major_formatter(_Texts())
     else:
         axis.set_major_locator(MaxNLocator(nbins=most, steps=[1, 2, 5, 10]))
         axis.set_major_formatter(FuncFormatter(lambda x, _: number_text(round(x, 12))))
-    getattr(ax, f"set_{name}lim")(ends)
+    ax.set(**{f"{name}lim": ends})
 
 
 def set_values(ax: Axes, values: Sequence[float], names: Sequence[str] = ()) -> None:
@@ -206,7 +205,12 @@ def key_line(text: str, look: Look, *, marked: bool = True) -> Line2D:
     """Return the entry of a curve in the key."""
     width = look.width or SETTINGS["lines.linewidth"]
     marker = look.marker if marked else ""
-    return Line2D([], [], color=look.color, ls=look.dash, marker=marker, mfc="white", lw=width, label=text)
+    return key(text, color=look.color, ls=look.dash, marker=marker, mfc="white", lw=width)
+
+
+def key(text: str, **style: Any) -> Line2D:
+    """Return an entry of the key with a line or a marker."""
+    return Line2D([], [], label=text, **{"color": DARK, **style})
 
 
 def write_key(figure: Figure, entries: Sequence[Any]) -> None:

@@ -188,11 +188,10 @@ def _levels(ax: Axes, controls: Sequence[Offer], looks: Looks) -> None:
 
 
 def _keys(controls: Sequence[Offer], labels: Mapping[str, str], looks: Looks, trust: str) -> list[Line2D]:
-    dot: dict[str, Any] = {"ls": "", "marker": "o", "color": panels.DARK}
     levels = {o.method: f"{labels[o.method]}: {number_text(o.error, 3)}" for o in controls}
     return [
-        Line2D([], [], color=panels.DARK, lw=1, label=f"front: {trust}"),
-        Line2D([], [], label="on the front of its trust model", **dot),
-        Line2D([], [], label="not on it", mfc="white", **dot),
+        panels.key(f"front: {trust}", lw=1),
+        panels.key("on the front of its trust model", ls="", marker="o"),
+        panels.key("not on it", ls="", marker="o", mfc="white"),
         *(panels.key_line(text, looks[method], marked=False) for method, text in levels.items()),
     ]

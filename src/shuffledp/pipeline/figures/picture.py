@@ -16,8 +16,8 @@ from shuffledp.pipeline.figures.drawn_curves import Strand, equal_curves, leadin
 from shuffledp.pipeline.figures.palette import BLACK, Look, Looks
 from shuffledp.pipeline.manifest import Chart, Curve, Scale
 
-#: Curve of points of the paper, and their name.
-PAPER, READ_OFF = "paper", "read off the paper"
+#: Curve of points of the paper.
+PAPER = "paper"
 #: Look of points of the paper.
 POINTS = Look(BLACK, "x", "")
 
@@ -51,7 +51,7 @@ class Picture:
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
     parts: Mapping[str, Part] = field(default_factory=dict)
     points: Sequence[tuple[str | None, float, float]] = ()
-    points_label: str = READ_OFF
+    points_label: str = ""
     mark: str = ""
     ratios: bool = False
     title: str = ""
@@ -73,13 +73,11 @@ class Picture:
     @cached_property
     def lines(self) -> list[Strand]:
         """Curves that are drawn as lines; simulated means are lines along a variable or where nothing else is known."""
-        as_lines = "along" in self.drawing or bool(self.parts)
-        levels = [strand for strand in leading(self.every) if as_lines or strand.level]
-        return (
-            levels
-            if as_lines
-            else [*levels, *(s for s in self.every if s.kind != "simulated" and not s.level)]
-        )
+        first = leading(self.every)
+        if "along" in self.drawing or self.parts:
+            return first
+        sloped = [strand for strand in self.every if strand.kind != "simulated" and not strand.level]
+        return [*(strand for strand in first if strand.level), *sloped]
 
     @cached_property
     def points_with_bars(self) -> list[Strand]:

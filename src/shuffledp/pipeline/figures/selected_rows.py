@@ -16,7 +16,7 @@ from shuffledp.pipeline.figures.files import as_csv, table_of_texts
 from shuffledp.pipeline.figures.guarantee_words import doubts
 from shuffledp.pipeline.figures.long_form import long_form
 from shuffledp.pipeline.figures.palette import DARK, Look
-from shuffledp.pipeline.figures.picture import PAPER, READ_OFF, Part, Picture
+from shuffledp.pipeline.figures.picture import PAPER, Part, Picture
 
 _RAMP = LinearSegmentedColormap.from_list("values", ["#16325c", "#1f7a8c", "#6a994e", "#e09f3e"])
 
@@ -96,7 +96,7 @@ def picture(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
         job["grid"],
         parts,
         _points(job),
-        job["points"]["label"] or READ_OFF if job["points"] else READ_OFF,
+        job["points"]["label"] if job["points"] else "",
         mark,
         of_both(job),
         job["title"],
@@ -121,13 +121,9 @@ def numbers_of(job: DrawingJob, what: Picture) -> bytes:
     ordered = selection.sort_values(["method", "accounting", *variables, "kind"], kind="stable")
     table = ordered.reindex(columns=columns)
     if what.points:
-        about = {"curve": PAPER, "kind": "read"}
-        x, panels = job["entry"]["x"], job["entry"].get("panels")
-        read = [
-            {**about, x: at, "mean": number} | ({} if panel is None else {panels: panel})
-            for panel, at, number in what.points
-        ]
-        table = pd.concat([table.astype(object), pd.DataFrame(read, dtype=object)], ignore_index=True)
+        place = [job["entry"].get("panels"), job["entry"]["x"], "mean"]
+        read = pd.DataFrame(what.points, columns=place, dtype=object).assign(curve=PAPER, kind="read")
+        table = pd.concat([table.astype(object), read.reindex(columns=columns)], ignore_index=True)
     table = table.rename(columns={"mean": job["entry"]["y"]})
     return as_csv(table)
 
@@ -225,9 +221,8 @@ def _panels(job: DrawingJob, cells: pd.DataFrame) -> list[Any]:
     by = job["entry"].get("panels")
     if by is None:
         return [None]
-    present = list(cells[by].dropna().unique()) if by in cells else []
-    order = list(orders(job).get(by, sorted(present)))
-    return [value for value in order if value in present] or order
+    present = set(cells[by].dropna()) if by in cells else set()
+    return [value for value in orders(job)[by] if value in present] or orders(job)[by]
 
 
 def _points(job: DrawingJob) -> list[tuple[str | None, float, float]]:

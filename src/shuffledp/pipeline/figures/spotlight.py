@@ -54,9 +54,8 @@ def draw(what: Picture) -> Figure:
     panels.finish(grid, len(order), 1, what.drawing)
     grid[down // 2, 0].set_ylabel(panels.y_label(what.drawing), y=0.5 if down % 2 else 1.1)
     others = [name for name in controls if name != what.name_of(below.curve)]
-    ratios = [f"{what.labels[name]}: {ratio_text(factors[name])}" for name in others]
-    keys = [*_keys(what, over, controls), *(Line2D([], [], ls="", label=text) for text in ratios)]
-    panels.write_key(figure, keys)
+    ratios = [panels.key(f"{what.labels[name]}: {ratio_text(factors[name])}", ls="") for name in others]
+    panels.write_key(figure, [*_keys(what, over, controls), *ratios])
     title = f"{what.title}; × is over {what.labels[over]} {_at_last(what)}"
     panels.write_title(figure, typeset(title), what.mark)
     return end_names.laid_out(figure)
@@ -97,17 +96,14 @@ def _write(ax: Axes, what: Picture, name: str, words: str) -> None:
 
 def _keys(what: Picture, over: str, controls: Sequence[str]) -> list[Line2D]:
     """Return the key of accountings, the other methods, and the control that is in every panel."""
-    dark = panels.DARK
-    entries = [
-        Line2D([], [], color=dark, label="exact" if what.parts else "the method", marker="o", mfc="white")
-    ]
+    entries = [panels.key("exact" if what.parts else "the method", marker="o", mfc="white")]
     if what.parts:
-        entries.append(Line2D([], [], color=dark, ls=PRINTED_DASH, label="as printed"))
-    entries.append(Line2D([], [], color=panels.PALE, lw=0.8, label="the other methods"))
+        entries.append(panels.key("as printed", ls=PRINTED_DASH))
+    entries.append(panels.key("the other methods", color=panels.PALE, lw=0.8))
     if over in controls:
-        entries.append(Line2D([], [], color="black", ls=":", lw=0.9, label=what.labels[over]))
+        entries.append(panels.key(what.labels[over], color="black", ls=":", lw=0.9))
     if what.points_with_bars:
-        entries.append(Line2D([], [], color=dark, ls="", marker="o", label="simulated mean"))
+        entries.append(panels.key("simulated mean", ls="", marker="o"))
     return entries
 
 
