@@ -232,7 +232,13 @@ def _of_gaps(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _of_ranking(table: pd.DataFrame) -> dict[str, Any]:
-    return {"protocols": table["protocol"].nunique(), "settings": len(table[list(SETTING)].drop_duplicates())}
+    best = table.loc[(table["rank"] == 1) & (table["trust"] == TRUST["shuffler"]), "label"]
+    return {
+        "protocols": table["protocol"].nunique(),
+        "settings": len(table[list(SETTING)].drop_duplicates()),
+        "ranked": len(best),
+        "best": list(best.value_counts().items()),
+    }
 
 
 # -- files ---------------------------------------------------------------------------------------------------------
