@@ -331,10 +331,11 @@ def fabricated(drawing: Drawing, seed: str, left_out: frozenset[str] = frozenset
     return Numbers(pd.DataFrame(rows), list(drawing.entry["methods"]), drawing.where)
 
 
-def text_of(drawing: Drawing, numbers: Numbers, scale: str) -> str:
+def text_of(drawing: Drawing, numbers: Numbers, scale: str, proven: bool = True) -> str:
     path = FOLDERS / drawing.experiment.paper / "captions" / drawing.entry["caption"]
     facts = {"data": "made up", "highest accuracy": "made up"}
     names = {"where": drawing.where, "facts": facts, "scale": scale, "how_drawn": drawn_like(drawing.where)}
+    names["trusting"] = lambda *_: drawing.entry["methods"] if proven else []
     return render(path, {**names, **numbers.questions()})
 
 
@@ -413,6 +414,14 @@ def test_job_states_its_scale(settings):
 
 def drawings(settings: Settings, paper: str, caption: str) -> list[Drawing]:
     return [d for d in drawings_of(settings.papers[paper]) if d.entry["caption"] == caption]
+
+
+def test_bound_without_guarantee_is_not_compared(paper_settings):
+    drawing, *_ = drawings(paper_settings, "random_population", "fig7.rst")
+    numbers = fabricated(drawing, "x")
+    proven, doubtful = (text_of(drawing, numbers, "paper", proven=known) for known in (True, False))
+    assert "no guarantee" not in proven and "MULTI-UNION has no guarantee (RP-E16)" in doubtful
+    assert proven.count("that of MULTI-UNION") == doubtful.count("that of MULTI-UNION") + 1
 
 
 def test_public_coin_is_feasible_where_stated(paper_settings):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -84,10 +85,10 @@ def set_axes(ax: Axes, what: Picture, across: int) -> None:
     """Set the axes of a panel, which are the same in all panels."""
     entry = what.drawing
     x_scale, y_scale = entry.get("x_scale", "linear"), entry.get("y_scale", "linear")
-    x = [*(strand.x for strand in what.every), np.array([x for _, x, _ in what.points])]
-    y = [*panels.with_bars(what.every), np.array([y for _, _, y in what.points])]
-    x += [np.array(what.stated("x", value)) for value in what.panels]
-    y += [np.array(what.stated("y", value)) for value in what.panels]
+    x: list[Any] = [*(strand.x for strand in what.every), [x for _, x, _ in what.points]]
+    y: list[Any] = [*panels.with_bars(what.every), [y for _, _, y in what.points]]
+    x += [what.stated("x", value) for value in what.panels]
+    y += [what.stated("y", value) for value in what.panels]
     panels.set_axis(ax, "x", x_scale, panels.limits_of(x, x_scale), 4 if across > 2 else 7)
     panels.set_axis(ax, "y", y_scale, panels.limits_of(y, y_scale), 6)
     if what.places is not None:
@@ -143,10 +144,8 @@ def _interrupted(what: Picture, strand: Strand, ax: Axes) -> Strand:
     low, high = ax.get_xlim()
     units = np.log10 if ax.get_xscale() == "log" else np.asarray
     jumps = 1 + np.flatnonzero(np.abs(np.diff(units(strand.x))) > _JUMP * (units(high) - units(low)))
-    return Strand(
-        strand.curve, strand.kind, strand.panel,
-        np.insert(strand.x, jumps, np.nan), np.insert(strand.y, jumps, np.nan), np.insert(strand.error, jumps, np.nan),
-    )  # fmt: skip
+    x, y, error = (np.insert(part, jumps, np.nan) for part in (strand.x, strand.y, strand.error))
+    return replace(strand, x=x, y=y, error=error)
 
 
 def _strip(ax: Axes, what: Picture, strip: Sequence[Strand], value: Any) -> None:
@@ -170,15 +169,11 @@ def ratios(what: Picture) -> list[Strand]:
         printed = lines.get((f"{what.name_of(curve)}|printed", panel))
         if what.part_of(curve) != "exact" or printed is None:
             continue
-        above = printed.numbers_by_position()
-        pairs = [
-            (x, above[x] / y)
-            for x, y in exact.numbers_by_position().items()
-            if x in above and y > 0 and above[x] > 0
-        ]
-        if pairs:
-            x = np.array([place for place, _ in pairs if place is not None], float)
-            y = np.array([ratio for _, ratio in pairs])
+        above, below = printed.numbers_by_position(), exact.numbers_by_position()
+        common = {x: above[x] / y for x, y in below.items() if y > 0 and above.get(x, 0.0) > 0}
+        if common:
+            x = np.array([place for place in common if place is not None], float)
+            y = np.array(list(common.values()))
             quotients.append(Strand(curve, "computed", panel, x, y, np.full(len(y), np.nan)))
     return quotients
 
@@ -221,12 +216,10 @@ def end_points(what: Picture, value: Any) -> dict[str, EndName]:
     ends: dict[str, EndName] = {}
     for group in what.together:
         in_sight = [s for s in what.named(group[0], in_panel(what.every, value)) if _in_sight(what, s).any()]
-        if not in_sight:
-            continue
-        reach = max(_end_of(what, s)[0] for s in in_sight)
-        best = what.most_exact([s for s in in_sight if _end_of(what, s)[0] == reach])
-        text = typeset(name_text(what, group))
-        ends[group[0]] = EndName(*_end_of(what, best), text, what.look_of_name(group[0]).color)
+        if in_sight:
+            best = max(in_sight, key=lambda s: (_end_of(what, s)[0], what.exactness(s)))
+            text, color = typeset(name_text(what, group)), what.look_of_name(group[0]).color
+            ends[group[0]] = EndName(*_end_of(what, best), text, color)
     return ends
 
 

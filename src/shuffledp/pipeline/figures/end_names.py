@@ -77,11 +77,9 @@ def laid_out(figure: Figure) -> Figure:
     for ax in figure.axes:
         notes = [text for text in ax.texts if isinstance(text, Annotation) and text.get_gid() == _BESIDE]
         if notes:
-            heights_of_points = [
-                float(ax.transData.transform(note.xy)[1] - ax.bbox.y0) * inches for note in notes
-            ]
+            ends = ax.transData.transform([note.xy for note in notes])[:, 1] - ax.bbox.y0
             heights = [_height(note.get_text(), float(note.get_fontsize())) for note in notes]
-            places = spread(heights_of_points, heights, -_BEYOND, ax.bbox.height * inches + _BEYOND)
+            places = spread(ends * inches, heights, -_BEYOND, ax.bbox.height * inches + _BEYOND)
             for note, place in zip(notes, places, strict=True):
                 note.xyann = (_AWAY, place)
     return figure

@@ -17,12 +17,12 @@ def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFram
         return measured
     feasible = cells[cells["status"] == "ok"]
     if y in CELL_NUMBERS:
-        return feasible.assign(kind="computed", mean=feasible[y], standard_error=np.nan, count=1)
-    parameters = [json.loads(p) for p in feasible["parameters"]]
-    name = y.removeprefix(PARAMETER_PREFIX)
-    if not y.startswith(PARAMETER_PREFIX) or not any(name in p for p in parameters):
-        named = (f"{PARAMETER_PREFIX}{parameter}" for p in parameters for parameter in p)
-        quantities = sorted({*summary["metric"], *CELL_NUMBERS, *named})
-        raise ValueError(f"No quantity {y!r} in these results. Known: {', '.join(quantities)}.")
-    numbers = pd.Series([p.get(name, np.nan) for p in parameters], index=feasible.index)
+        numbers = feasible[y]
+    else:
+        parameters = pd.DataFrame(map(json.loads, feasible["parameters"]), feasible.index)
+        known = {f"{PARAMETER_PREFIX}{name}": name for name in parameters}
+        if y not in known:
+            quantities = ", ".join(sorted({*summary["metric"], *CELL_NUMBERS, *known}))
+            raise ValueError(f"No quantity {y!r} in these results. Known: {quantities}.")
+        numbers = parameters[known[y]]
     return feasible.assign(kind="computed", mean=numbers, standard_error=np.nan, count=1)

@@ -57,12 +57,11 @@ class _Texts(Formatter):
         return number_text(x, plain=low > 0.99 * PLAIN[0] and high < 0.99 * PLAIN[1])
 
 
-def limits_of(arrays: Iterable[Numbers], scale: Scale) -> tuple[float, float]:
+def limits_of(arrays: Iterable[Numbers | Sequence[float]], scale: Scale) -> tuple[float, float]:
     """Return the ends of an axis that shows all numbers, with a margin; a logarithmic axis omits zeros."""
-    numbers = np.concatenate([np.asarray(array, float).ravel() for array in arrays] or [np.ones(1)])
+    numbers = np.concatenate([np.empty(0), *map(np.ravel, arrays)])
     numbers = numbers[np.isfinite(numbers) & ((numbers > 0) | (scale == "linear"))]
-    if not len(numbers):
-        numbers = np.ones(1)
+    numbers = numbers if len(numbers) else np.ones(1)
     units = np.log10(numbers) if scale == "log" else numbers
     low, high = float(units.min()), float(units.max())
     if high - low <= 1e-9 * abs(high):
@@ -108,34 +107,22 @@ def set_values(ax: Axes, values: Sequence[float], names: Sequence[str] = ()) -> 
 
 def draw_line(ax: Axes, strand: Strand, look: Look, gaps: Numbers, *, marked: bool) -> None:
     """Draw a line through the numbers of a curve, with gaps at infeasible points; a level line spans the panel."""
-    style: dict[str, Any] = {
-        "color": look.color,
-        "ls": look.dash,
-        "zorder": _order_of(look.width),
-    }
-    style["label"] = strand.curve
-    if look.width:
-        style["lw"] = look.width
+    style: dict[str, Any] = {"color": look.color, "ls": look.dash, "label": strand.curve}
+    # A thick line is above the usual lines, a thin one below.
+    style |= {"lw": look.width, "zorder": 2.5 if look.width > 1 else 1.5} if look.width else {"zorder": 2}
     if strand.level:
         ax.axhline(float(strand.y[0]), **style)
         return
     missing = np.setdiff1d(gaps, strand.x)
     heights = strand.y if ax.get_yscale() == "linear" else np.where(strand.y > 0, strand.y, np.nan)
-    x, y = np.concatenate([strand.x, missing]), np.concatenate([heights, np.full(len(missing), np.nan)])
+    x, y = strand.x, heights
     if len(missing):
-        order = np.argsort(x, kind="stable")
-        x, y = x[order], y[order]
+        places = np.searchsorted(x, missing)
+        x, y = np.insert(x, places, missing), np.insert(y, places, np.nan)
     spacing = max(1, len(x) // _MARKERS)
     if marked:
         style |= {"marker": look.marker, "mfc": "white", "mew": 0.9, "markevery": spacing}
     ax.plot(x, y, **style)
-
-
-def _order_of(width: float) -> float:
-    """Return the place of a line among the others: a thick line is above, a thin line below the usual ones."""
-    if not width:
-        return 2.0
-    return 2.5 if width > 1 else 1.5
 
 
 def draw_band(ax: Axes, strand: Strand, look: Look) -> None:

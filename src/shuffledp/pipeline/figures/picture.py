@@ -123,8 +123,11 @@ class Picture:
 
     def most_exact(self, curves: Iterable[Strand]) -> Strand:
         """Return the most exact of some curves, a closed form if there is one."""
-        order = ["", *self.parts]
-        return max(curves, key=lambda s: (order.index(self.part_of(s.curve)), s.kind != "simulated"))
+        return max(curves, key=self.exactness)
+
+    def exactness(self, curve: Strand) -> tuple[int, bool]:
+        """Return a sort key: the place of a curve's accounting, and whether it is a closed form."""
+        return ["", *self.parts].index(self.part_of(curve.curve)), curve.kind != "simulated"
 
     def look_of_name(self, name: str) -> Look:
         """Return the look of a name: of its most exact curve."""

@@ -89,8 +89,7 @@ def draw_profiles(table: pd.DataFrame) -> Figure:
     """Draw delta by eps: a curve per group of protocols that coincide, with the look of the group's first protocol."""
     figure = Figure(figsize=(8.6, 4.6), layout="constrained")
     ax = figure.subplots()
-    setting = records(table)[0]
-    eps, delta = float(setting["eps"]), float(setting["delta"])
+    eps, delta = table[["eps", "delta"]].iloc[0]
     looks = {i.label: replace(look_of(i), marker="") for i in identities().values()}
     groups = {
         tuple(dict.fromkeys(curve["label"])): curve.drop_duplicates("at_eps")
