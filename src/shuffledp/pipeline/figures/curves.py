@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from shuffledp.numerics.rounding import round_to_digits
 from shuffledp.pipeline.figures import end_names, panels
 from shuffledp.pipeline.figures.drawn_curves import Numbers, Strand
 from shuffledp.pipeline.figures.end_names import EndName
@@ -25,7 +26,6 @@ from shuffledp.pipeline.figures.guarantee_words import NO_GUARANTEE
 from shuffledp.pipeline.figures.numerals import typeset
 from shuffledp.pipeline.figures.picture import Picture
 from shuffledp.pipeline.figures.style import COLUMN_WIDTH, in_column
-from shuffledp.pipeline.formatters import rounded_up
 
 INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
 UNPROVEN = " (unproven)"
@@ -187,7 +187,8 @@ def name_text(what: Picture, group: Sequence[str]) -> str:
     lower = [text for text in texts if text.endswith(f"({NO_GUARANTEE})")]
     if lower and len(lower) < len(texts):
         bounds = " = ".join(text for text in texts if text not in lower)
-        return f"{bounds} (a lower bound is within {rounded_up(100 * _apart(what, group), 2)} %)"
+        within = round_to_digits(100 * _apart(what, group), "up", 2)
+        return f"{bounds} (a lower bound is within {within:.2g} %)"
     first, *others = texts
     stem = first[: first.rfind(", ") + 2] if ", " in first else ""
     if stem and all(text.startswith(stem) for text in others):
@@ -198,7 +199,7 @@ def name_text(what: Picture, group: Sequence[str]) -> str:
 
 def _apart(what: Picture, group: Sequence[str]) -> float:
     """Return the largest relative difference of equal curves."""
-    numbers = [strand.y for name in group for strand in what.named(name, what.lines)]
+    numbers = [np.concatenate([strand.y for strand in what.named(name, what.lines)]) for name in group]
     return float(np.max(np.maximum.reduce(numbers) / np.minimum.reduce(numbers) - 1))
 
 
