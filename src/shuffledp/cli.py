@@ -629,7 +629,7 @@ def reference(configfile: str | None, kept: Path | None) -> None:
 
 def _overall_tables(results: Path) -> dict[str, bytes]:
     """Return the tables of the pictures over all papers, and the verdicts, by their names in the reference."""
-    from shuffledp.pipeline.figures.drawings import figure_folder
+    from shuffledp.pipeline.figures.drawing_jobs import figure_folder
     from shuffledp.pipeline.figures.overall_jobs import FIGURES, KEPT, KEPT_CLAIMS, KEY
     from shuffledp.pipeline.manifest import CHECKSUMS
     from shuffledp.storage import read_verified, verified_rows

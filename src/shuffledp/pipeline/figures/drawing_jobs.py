@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 #: Accounting of a picture with printed and exact numbers; questions of its caption are about the exact numbers.
@@ -83,3 +84,8 @@ class PaperJob(TypedDict):
     run: dict[str, Any]
     results: str
     drawings: list[DrawingJob | ClaimTableJob]
+
+
+def figure_folder(results: Path, paper: str) -> Path:
+    """Return the folder of a paper's figures and tables."""
+    return results / "figures" / paper

@@ -19,6 +19,7 @@ from shuffledp.pipeline.figures.drawing_jobs import (
     Fields,
     PaperJob,
     TrainingJob,
+    figure_folder,
 )
 from shuffledp.pipeline.figures.names import method_identity, method_label, protocol_name
 from shuffledp.pipeline.figures.palette import (
@@ -272,11 +273,6 @@ def _plain(value: Any) -> Any:
 
 
 # -- files -------------------------------------------------------------------------------------------------------
-
-
-def figure_folder(results: Path, paper: str) -> Path:
-    """Return the folder of a paper's figures and tables."""
-    return results / "figures" / paper
 
 
 def files_of(results: Path, drawings: Iterable[Drawing | ClaimTable], formats: Sequence[str]) -> list[Path]:

@@ -22,7 +22,7 @@ from shuffledp.pipeline.experiments.bundle import FAKES
 from shuffledp.pipeline.experiments.results import IN_DOUBT, read_methods
 from shuffledp.pipeline.figures.best_protocols import best_protocols, draw_best, facts_of_best
 from shuffledp.pipeline.figures.captions import Numbers, finding, render
-from shuffledp.pipeline.figures.drawings import figure_folder
+from shuffledp.pipeline.figures.drawing_jobs import figure_folder
 from shuffledp.pipeline.figures.files import as_csv, table_of_texts
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.overall_jobs import (

@@ -8,8 +8,8 @@ from typing import Any, TypedDict
 
 from shuffledp.pipeline.config import Experiment, Settings
 from shuffledp.pipeline.experiments.bundle import Bundle
-from shuffledp.pipeline.figures.drawing_jobs import RankedJob
-from shuffledp.pipeline.figures.drawings import PAPERS, figure_folder
+from shuffledp.pipeline.figures.drawing_jobs import RankedJob, figure_folder
+from shuffledp.pipeline.figures.drawings import PAPERS
 from shuffledp.pipeline.figures.names import method_label
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, name_of
 from shuffledp.storage import sha256_of

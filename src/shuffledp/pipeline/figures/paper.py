@@ -28,8 +28,14 @@ from shuffledp.pipeline.figures.captions import (
     render,
 )
 from shuffledp.pipeline.figures.curves import draw
-from shuffledp.pipeline.figures.drawing_jobs import BOTH, ClaimTableJob, DrawingJob, Fields, PaperJob
-from shuffledp.pipeline.figures.drawings import figure_folder
+from shuffledp.pipeline.figures.drawing_jobs import (
+    BOTH,
+    ClaimTableJob,
+    DrawingJob,
+    Fields,
+    PaperJob,
+    figure_folder,
+)
 from shuffledp.pipeline.figures.drawn_curves import repeats_behind_bars
 from shuffledp.pipeline.figures.drawn_tables import as_leaderboard, as_table, in_three_forms, stated
 from shuffledp.pipeline.figures.files import table_of_texts
