@@ -60,7 +60,7 @@ def test_readings_are_drawn_and_exported(project, tmp_path, unrendered):
     publish(table.with_suffix(".sha256"), {table: content.encode()})
     job = next(one for one in project.job()["drawings"] if one["id"] == "fig2")
     job["points"] = {"table": str(table), "where": {"panel": "a"}, "x": "Delta", "y": "paper"}
-    job["points"] |= {"panels": None, "label": None}
+    job["points"] |= {"panels": None, "label": "read off the paper"}
     (drawn,) = paper_module.draw_all([job])
     numbers = pd.read_csv(io.BytesIO(drawn.files["fig2.csv"])).query("curve == 'paper'")
     assert numbers[["eps", "mse", "kind"]].to_numpy().tolist() == [[1.0, 0.5, "read"], [10.0, 0.25, "read"]]

@@ -71,9 +71,9 @@ def best_protocols(rows: pd.DataFrame) -> pd.DataFrame:
 def _first_two(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the best protocol of each group at each setting, with the second one beside it."""
     key = ["group", *_POINT]
-    ranks = rows.assign(place=rows.groupby(key).cumcount()).set_index(key).sort_index()
-    second = ranks.loc[ranks["place"] == 1, ["label", "error"]].add_prefix("second_")
-    return ranks.loc[ranks["place"] == 0, ["trust", "label", "error"]].join(second)
+    first, second = (rows.groupby(key).nth(place).set_index(key) for place in (0, 1))
+    others = second[["label", "error"]].add_prefix("second_")
+    return first[["trust", "label", "error"]].join(others).sort_index()
 
 
 def _complete(rows: pd.DataFrame) -> pd.Series:

@@ -50,17 +50,18 @@ def repeats_behind_bars(values: pd.DataFrame) -> pd.DataFrame:
     repeats if all d are equal, a third of it for normal d, 1 if a single repeat differs from the others, and 0 if none
     does.
     """
-    keys = ["cell", "metric", "kind"]
     simulated = values[values["kind"] == "simulated"]
-    grouped = simulated.groupby(keys, sort=False)["value"]
-    deviation = simulated["value"] - grouped.transform("mean")
-    widest = deviation.abs().groupby([simulated[key] for key in keys], sort=False).transform("max")
-    # Rounding of the mean of equal numbers is no deviation.
-    unit = widest.where(widest > 1e-12 * simulated["value"].abs())
-    square = (deviation / unit).fillna(0.0) ** 2
-    sums = simulated[keys].assign(two=square, four=square**2).groupby(keys, sort=False).sum()
-    behind = (sums["two"] ** 2 / sums["four"].where(sums["four"] > 0)).fillna(0.0)
-    return behind.rename(BEHIND_BAR).reset_index()
+    groups = simulated.groupby(["cell", "metric", "kind"], sort=False)["value"]
+    return groups.agg(_repeats_behind).rename(BEHIND_BAR).reset_index()
+
+
+def _repeats_behind(values: pd.Series) -> float:
+    deviation = (values - values.mean()).abs()
+    widest = deviation.max()
+    if not widest > 1e-12 * values.abs().max():  # rounding of the mean of equal numbers is no deviation
+        return 0.0
+    square = (deviation / widest) ** 2
+    return float(square.sum() ** 2 / (square**2).sum())
 
 
 def has_bar(behind: Numbers, count: Numbers) -> NDArray[np.bool_]:
