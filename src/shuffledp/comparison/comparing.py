@@ -344,7 +344,7 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
     squared = squared_errors(calibrated, participants)
     mse = None if squared is None else float(weights @ squared.mean(axis=1))
     result = replace(
-        row.with_measures(usual, where),
+        row,
         most_certain=None if cost.most_messages is None else cost.most_certain,
         enforced=usual.enforced() if fakes else None,
         poisoning_gain=float(usual.poisoning_gain(fakes)) if fakes else None,
@@ -395,12 +395,11 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
     assert mse is not None
     if releases is None:
         result = replace(result, **_of_single(usual, where))
-    spent = result.eps_all_rounds
     curator, without_data = shared.yardsticks
     idle = mse >= NO_BETTER * without_data or half_width >= known_half_width(where)
     users = float(weights @ participants.public.n_users) if where.task.kind == "frequency" else 1.0
     gain = result.poisoning_gain
-    measured = replace(
+    result = replace(
         result,
         poisoning_errors=gain / (users * math.sqrt(mse)) if gain is not None and mse else None,
         simultaneous_half_width=simultaneous,
@@ -412,9 +411,8 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
         heavy_variance=_heavy(calibrated, where),
         half_width=half_width,
         floor_ratio=None if curator is None else mse / curator,
-        eps_spent=spent,
-        slack=None if spent is None else where.budget.largest_eps - spent,
     )
+    measured = result.with_measures(usual, where)
     named = {
         name: condition for name, condition in row_conditions.items() if getattr(measured, name) is not None
     }

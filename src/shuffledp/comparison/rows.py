@@ -89,8 +89,8 @@ def _float(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def measured(measure: Callable[[ProtocolBase, Any], Any]) -> Any:
-    """Return a field of a row whose value is a function of the calibrated protocol and its `comparison.Setting`."""
+def measured(measure: Callable[[Compared, ProtocolBase, Any], Any]) -> Any:
+    """Return a field whose value is a function of the row's other fields, the protocol, and the `Setting`."""
     return field(default=None, metadata={"measure": measure})
 
 
@@ -222,8 +222,8 @@ class Compared:
     guarantee: str | None = None
     guarantee_note: str = ""
     biased: bool = False
-    eps_local: float | None = measured(lambda protocol, where: protocol.local_epsilon())
-    relies_on: str | None = measured(lambda protocol, where: protocol.relies_on)
+    eps_local: float | None = measured(lambda row, protocol, where: protocol.local_epsilon())
+    relies_on: str | None = measured(lambda row, protocol, where: protocol.relies_on)
     mse: float | None = None
     mse_from: str | None = None
     half_width: float = math.nan
@@ -233,17 +233,21 @@ class Compared:
     blind_mse: float | None = None
     idle: bool = False
     messages_per_user: float | None = measured(
-        lambda protocol, where: float(protocol.cost().messages_per_user)
+        lambda row, protocol, where: float(protocol.cost().messages_per_user)
     )
-    bits_per_user: float | None = measured(lambda protocol, where: float(protocol.cost().bits_per_user))
-    most_messages: float | None = measured(lambda protocol, where: _float(protocol.cost().most_messages))
-    most_bits: float | None = measured(lambda protocol, where: _float(protocol.cost().most_bits))
+    bits_per_user: float | None = measured(lambda row, protocol, where: float(protocol.cost().bits_per_user))
+    most_messages: float | None = measured(lambda row, protocol, where: _float(protocol.cost().most_messages))
+    most_bits: float | None = measured(lambda row, protocol, where: _float(protocol.cost().most_bits))
     most_certain: bool | None = None
     shuffler_messages: float | None = measured(
-        lambda protocol, where: float(protocol.cost().shuffler_messages)
+        lambda row, protocol, where: float(protocol.cost().shuffler_messages)
     )
-    eps_spent: float | None = None
-    slack: float | None = None
+    eps_spent: float | None = measured(lambda row, protocol, where: row.eps_all_rounds)
+    slack: float | None = measured(
+        lambda row, protocol, where: (
+            None if row.eps_all_rounds is None else where.budget.largest_eps - row.eps_all_rounds
+        )
+    )
     simulated_mse: float | None = None
     simulated_standard_error: float | None = None
     simulated_coverage: float | None = None
@@ -269,9 +273,9 @@ class Compared:
     rounds_left: int | None = None
     mse_one_release: float | None = None
     eps_if_repeated: float | None = None
-    parameters: Mapping[str, float] | None = measured(lambda protocol, where: protocol.parameters())
+    parameters: Mapping[str, float] | None = measured(lambda row, protocol, where: protocol.parameters())
     beyond: Mapping[str, float] | None = None
-    remark: str | None = measured(lambda protocol, where: protocol.remark or None)
+    remark: str | None = measured(lambda row, protocol, where: protocol.remark or None)
     conditions: Mapping[str, Conditions] | None = None
 
     def __post_init__(self) -> None:
@@ -283,7 +287,7 @@ class Compared:
     def with_measures(self, protocol: ProtocolBase, where: Any) -> Compared:
         """Return the row with the fields that are `measured`, of a protocol that is calibrated for the setting."""
         measures = {f.name: f.metadata["measure"] for f in fields(self) if "measure" in f.metadata}
-        return replace(self, **{name: measure(protocol, where) for name, measure in measures.items()})
+        return replace(self, **{name: measure(self, protocol, where) for name, measure in measures.items()})
 
     @property
     def proven(self) -> bool:

@@ -25,7 +25,7 @@ from shuffledp.guarantees import NAMED
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.repeated_indices import pieces, repeated
 from shuffledp.numerics.samplers import without_replacement
-from shuffledp.numerics.statements import STATED, WIDTHS, Conditions, Who
+from shuffledp.numerics.statements import STATED, Conditions, Who
 from shuffledp.populations.base import Fixed, Law, Population
 from shuffledp.protocols._requests import remaining
 from shuffledp.protocols.base import ProtocolBase
@@ -295,12 +295,13 @@ def conditions(where: Setting, protocol: ProtocolBase) -> dict[str, Conditions]:
     of_protocol = usual
     if who_kind == "mean" and getattr(protocol, "follows_announcement", False):
         of_protocol = replace(usual, users=float(where.usual[0].public.n_users[0]), who="likeliest")
-    return {
-        name: replace(usual, side=side)
-        if data is None or (name in WIDTHS and not where.assumed)
-        else replace(usual if name in (*WIDTHS, "heavy_variance") else of_protocol, data=data, side=side)
-        for name, (data, side) in STATED.items()
-    }
+    row_conditions = {}
+    for name, (data, side) in STATED.items():
+        condition = of_protocol if data == "worst" else usual
+        if data == "interval":
+            data = "worst" if where.assumed else None
+        row_conditions[name] = replace(condition, data=data or condition.data, side=side)
+    return row_conditions
 
 
 def _fitting(counts: Ints, task: Task, size: int) -> Ints:

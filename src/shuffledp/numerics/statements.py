@@ -18,14 +18,13 @@ Who = Literal["planned", "counted", "mean", "likeliest"]
 #: data, the worst included.
 Data = Literal["given", "equal shares", "a tenth", "worst"]
 
-#: Fields with half-widths of intervals.
-WIDTHS = ("half_width", "simultaneous_half_width")
-#: Data of every number of a row, None for the data of the setting, and side to which it is rounded.
-STATED: Mapping[str, tuple[Data | None, Side]] = {
+#: Data of every number of a row, and side to which it is rounded. None stands for the data of the setting, and
+#: ``interval`` for the worst data unless data are given.
+STATED: Mapping[str, tuple[Data | Literal["interval"] | None, Side]] = {
     **dict.fromkeys(("mse", "floor_ratio", "blind_mse", "poisoning_errors"), (None, "nearest")),
     **dict.fromkeys(("simulated_mse", "simulated_standard_error", "simulated_coverage"), (None, "nearest")),
     "heavy_variance": ("a tenth", "nearest"),
-    **dict.fromkeys(WIDTHS, ("worst", "up")),
+    **dict.fromkeys(("half_width", "simultaneous_half_width"), ("interval", "up")),
     **dict.fromkeys(("messages_per_user", "bits_per_user", "shuffler_messages"), ("worst", "nearest")),
     **dict.fromkeys(("most_messages", "most_bits", "poisoning_gain"), ("worst", "up")),
     **dict.fromkeys(("eps_local", "eps_spent", "eps_colluding", "eps_dropped"), ("worst", "up")),
@@ -37,8 +36,10 @@ STATED: Mapping[str, tuple[Data | None, Side]] = {
     "slack": ("worst", "down"),
 }
 
+#: Fields with intervals.
+WIDTHS = tuple(name for name, (data, _) in STATED.items() if data == "interval")
 #: Clause on the data of the users.
-OF_DATA: Mapping[Data, str] = {
+OF_DATA: Mapping[str, str] = {
     "given": " with the shares of the data",
     "equal shares": " with equal shares of all values",
     "a tenth": " of whom a tenth have the value",
