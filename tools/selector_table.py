@@ -80,7 +80,6 @@ def compute_offers(setting: SelectorSetting) -> tuple[Offer, ...]:
     return tuple(
         Offer(
             row.protocol,
-            row.label,
             TRUST[row.trust],
             row.accounting,
             row.guarantee,

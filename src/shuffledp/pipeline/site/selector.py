@@ -89,7 +89,6 @@ class Offer:
     """
 
     protocol: str
-    label: str
     trust: str
     evaluated: str
     guarantee: str
@@ -192,7 +191,9 @@ def arrange(setting: SelectorSetting, offers: Sequence[Offer]) -> Board:
     groups: defaultdict[str, list[Row]] = defaultdict(list)
     for offer, error in zip(offers, errors, strict=True):
         numbers = {name: _digits(name, getattr(offer, name), _DIGITS) for name in NUMBERS}
-        row = asdict(offer) | numbers | {"place": _place(error, low, high)}
+        identity = identity_of(setting.task, offer.protocol)
+        label = offer.protocol if identity is None else identity.label
+        row = asdict(offer) | numbers | {"label": label, "place": _place(error, low, high)}
         most = f"({offer.exceeded}{numbers['most']})" if numbers["most"] else ""
         local = numbers["local"] or "–"
         groups[offer.trust].append(
