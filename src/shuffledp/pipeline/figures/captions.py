@@ -118,6 +118,33 @@ def slope(values: Array, variable: str) -> list[Any]:
     return [np.diff(np.log(line)) / np.diff(np.log(line[variable])) for _, line in lines(values, variable)]
 
 
+#: Methods of `Numbers` that a template calls.
+QUESTIONS = (
+    *("drawn", "value", "ratio", "printed_over", "share_better", "lead", "lowest", "leaders", "growth"),
+    *("least", "greatest", "choices"),
+)
+#: Filters that ask about numbers by point.
+ASKING: Mapping[str, Callable[..., Any]] = {
+    "at": select,
+    **{f.__name__: f for f in (below, above, near, where_least, where_greatest, crossing, slope)},
+}
+
+
+def _percent(shares: Any, digits: int = 2) -> str:
+    """Return shares in percent: "5.2 %", "11 to 14 %"."""
+    return formatters.percent(shares, digits)
+
+
+#: Filters that make texts of numbers.
+WORDING: Mapping[str, Callable[..., str]] = {
+    "percent": _percent,
+    **{
+        name: getattr(formatters, name)
+        for name in ("number", "integer", "span", "times", "rounded_down", "rounded_up")
+    },
+}
+
+
 # -- questions -----------------------------------------------------------------------------------------------------
 
 
@@ -146,8 +173,7 @@ class Numbers:
 
     def questions(self) -> dict[str, Any]:
         """Return the functions of a template, by name."""
-        names = "methods drawn value ratio printed_over share_better lead lowest leaders growth least greatest choices"
-        return {name: getattr(self, name) for name in names.split()}
+        return {"methods": self.methods} | {name: getattr(self, name) for name in QUESTIONS}
 
     @cached_property
     def _query(self) -> Query:
@@ -358,10 +384,6 @@ def _formatted(formatter: Callable[..., str]) -> Callable[..., str]:
     return filtered
 
 
-def _percent(shares: Any, digits: int = 2) -> str:
-    return formatters.percent(shares, digits)
-
-
 def _words(value: Any) -> Any:
     if isinstance(value, Array):
         raise CaptionError(
@@ -375,15 +397,8 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_words
     )
-    names = ("number", "integer", "span", "rounded_down", "rounded_up", "times")
-    environment.filters |= {name: _formatted(getattr(formatters, name)) for name in names}
-    asking = (below, above, near, where_least, where_greatest, crossing, slope)
-    environment.filters |= {function.__name__: function for function in asking}
-    environment.filters |= {
-        "percent": _formatted(_percent),
-        "at": select,
-        "without_commas": formatters.without_commas,
-    }
+    environment.filters |= {name: _formatted(formatter) for name, formatter in WORDING.items()}
+    environment.filters |= {**ASKING, "without_commas": formatters.without_commas}
     environment.globals |= {"paper_number": paper_number, "changes": formatters.changes}
     return environment
 
