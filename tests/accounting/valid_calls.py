@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -327,7 +328,7 @@ def valid_calls() -> Calls:
         "error_factor": {"law": binomial, "dummies": 3, "adaptive": True},
         "expected_polya_delta": {"population": binomial},
         "family_design": {"atoms": "star"},
-        "finished_design": {"design": coarse},
+        "finished_design": {"design": replace(coarse, delta=0.1)},
         "flexible_dummies": {"rate": 0.5, "eps_local": 3.0},
         "flexible_dummies_needed": {"rate": 0.5, "eps_local": 3.0},
         "flexible_dummy_delta": {"dummies": 2, "rate": 0.5, "eps_local": 3.0},
