@@ -17,6 +17,9 @@ import tempfile
 from hashlib import sha256
 from pathlib import Path
 
+import yaml
+
+from shuffledp.pipeline.claims.stated_claims import claims
 from shuffledp.pipeline.jobs import cost_of_job
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -98,6 +101,14 @@ def attempt(archive: Path) -> list[str]:
         return compare(Path(place) / name())
 
 
+def missing_rows() -> list[str]:
+    """Return the main claims of the papers of a quick run that the table lacks."""
+    rows = CLAIMS.read_text(encoding="utf-8")
+    papers = yaml.safe_load((ROOT / "config/quick.yaml").read_text(encoding="utf-8"))["papers"]
+    main = [claim.id for paper in papers for claim in claims(paper) if claim.headline]
+    return [claim for claim in main if f"| {claim}: " not in rows]
+
+
 def _cost(paper: str) -> tuple[float, float, float, float]:
     """Return minutes, CPU s, MB of memory and MB of disk for the jobs that decide a paper's claims."""
     logs = ROOT / "logs" / RESULTS
@@ -140,7 +151,7 @@ def table() -> str:
                 row["printed"],
                 row["exact"],
             ]
-            numbers = [f"{minutes:.1f}", f"{cpu:.0f}", f"{memory:.0f}", f"{disk:.1f}"]
+            numbers = [f"{minutes:.1f}", f"{cpu:.0f}", f"{memory:.0f}", f"{max(disk, 0.1):.1f}"]
             cells = [
                 text.replace("|", "\\|") for text in (*texts, row["verdict"], TOLERANCE, command, *numbers)
             ]
@@ -157,6 +168,9 @@ if __name__ == "__main__":
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
         print(f"Done: {used.ru_utime + used.ru_stime:.0f} CPU s; load of {os.cpu_count()} cores: {load}")
+    elif sys.argv[1:] == ["check"]:
+        if missing := missing_rows():
+            sys.exit(f"The appendix lacks {', '.join(missing)}: make quick, then make -C tools appendix.")
     else:
         CLAIMS.write_text(f"{table()}\n", encoding="utf-8")
         EXPERIMENTS.write_text(f"{experiments()}\n", encoding="utf-8")

@@ -93,6 +93,10 @@ test-image: artifact  ## Build the image without a network on a new Debian syste
 appendix: quick  ## Write docs/measured/claims.md, with the numbers and costs of make quick
 	@$(BIN)/python tools/artifact.py appendix
 
+.PHONY: appendix-check
+appendix-check: .venv/.installed-run  ## Check that docs/measured/claims.md has the main claim of every paper
+	@$(BIN)/python tools/artifact.py check
+
 .PHONY: docs-check
 docs-check: .venv/.installed-test docs  ## Check the built documentation: links, requests, formulas, search
 	@$(SINGLE) $(BIN)/python -m pytest docs/checks
@@ -127,7 +131,7 @@ gallery-check: .venv/.installed-run  ## Check that docs/gallery/ is current
 	@$(BIN)/python tools/gallery.py check
 
 # Stored results of a run at the papers' scale, which are compared with a new run before a release.
-RELEASE_CHECKS := verify docs-check gallery-check
+RELEASE_CHECKS := verify docs-check gallery-check appendix-check
 
 .PHONY: release-check
 release-check: all  ## Repeat outdated runs before a release, and check that all stored results are current
