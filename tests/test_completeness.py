@@ -16,6 +16,7 @@ from shuffledp.pipeline.claims.claim_jobs import papers_with_claims
 from shuffledp.pipeline.claims.errata_data import errata, reading_notes
 from shuffledp.pipeline.claims.stated_claims import claims
 from shuffledp.pipeline.datasets.registry import NAMES, spec
+from shuffledp.pipeline.new_files import COUNTED, WORDS
 from shuffledp.protocols.registry import available
 from shuffledp.tasks import TASK_KINDS
 
@@ -66,6 +67,12 @@ def test_a_paper_is_complete(key):
         }
     )
     assert not missing, "\n".join(missing)
+
+
+@pytest.mark.parametrize("file", COUNTED)
+def test_number_of_papers_is_stated(file):
+    words = f"{WORDS[len(PAPERS)]} papers"
+    assert words in " ".join(text(file).split()), f"Write '{words}' into {file}."
 
 
 @pytest.mark.parametrize("key", papers_with_claims())

@@ -770,9 +770,7 @@ def new_paper(name: str, title: str, citation: str, prefix: str) -> None:
         for path in new_files.write("paper", names):
             click.echo(f"wrote {path}")
     new_files.golden(*(f"{part}/{name}" for part in ("experiments", "claims", "errata")))
-    click.echo(
-        "Draw its figure: make quick; measure its main claim: make -C tools appendix; test: make test-changed"
-    )
+    click.echo("Draw its figure: make quick; test: make test-changed")
 
 
 @main.command("new-protocol")
@@ -792,7 +790,8 @@ def new_protocol(name: str, family: str) -> None:
         for path in new_files.write(f"protocol/{family}", new_files.names_of_protocol(name)):
             click.echo(f"wrote {path}")
     new_files.golden(f"protocols/frequency.{name}", "comparison")
-    click.echo(f"Run its tests: make test-protocol NAME={name}")
+    others = " and ".join(new_files.LISTS[f"protocol/{family}"])
+    click.echo(f"Edit the class, and its law or its words in {others}. Test: make test-protocol NAME={name}")
 
 
 @main.command("check-baseline")

@@ -16,6 +16,26 @@ from shuffledp.protocols.scaffold import class_name
 from shuffledp.storage import write_atomically
 
 TEMPLATES = Path("tools/templates")
+#: Files that state the number of papers in words.
+COUNTED = (
+    *("README.md", "docs/index.md", "docs/architecture.md", "CITATION.cff", "codemeta.json"),
+    *("ro-crate-metadata.json", "paper/paper.typ"),
+)
+WORDS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 #: Sentence of a protocol's identity by template.
 _SENTENCES = {
     "noisy_counts": "Each user sends the value, among random numbers of dummies of every value.",
@@ -34,13 +54,13 @@ def _identity(family: str) -> dict[str, tuple[str, str]]:
 #: Text after which a line is added to a file, by template and file: a regular expression and the addition.
 LISTS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "paper": {
-        "config/config.yaml": (r"(?m)^papers:.*\n\s*\[", "$id, "),
-        "config/quick.yaml": (r"(?m)^papers: \[", "$id, "),
+        "config/config.yaml": (r"(?m)^papers:.*\n\s*\[.*segmented", ", $id"),
+        "config/quick.yaml": (r"(?m)^papers: \[.*segmented", ", $id"),
         "README.md": (
-            r"\| target \| paper \|.*\n\|[-|]*\n",
+            r"\| target \| paper \|.*\n(\|.*\n)+",
             "| [`$id`](docs/$id.md) | $citation | Figure 1 |\n",
         ),
-        "mkdocs.yml": (r" *- Reproduce a paper: .*\n", "      - $title: $id.md\n"),
+        "mkdocs.yml": (r" *- Reproduce a paper: .*\n(.*\n)*?(?= *- Errata)", "      - $title: $id.md\n"),
     },
     "protocol/noisy_counts": {
         **_identity("noisy_counts"),
@@ -76,9 +96,23 @@ def write(template: str, names: Mapping[str, str]) -> Iterator[Path]:
         text = Path(name).read_text(encoding="utf-8")
         end = re.search(after, text).end()  # type: ignore[union-attr]
         texts[Path(name)] = text[:end] + Template(addition).substitute(names) + text[end:]
+    if template == "paper":
+        texts |= _counted_papers(texts)
     for path, text in texts.items():
         write_atomically(path, text.encode())
         yield path
+
+
+def number_of_papers() -> int:
+    """Return the number of papers with experiments, in the folder of the repository."""
+    return sum("\npaper:" in path.read_text("utf-8") for path in Path("config/experiments").glob("*.yaml"))
+
+
+def _counted_papers(texts: Mapping[Path, str]) -> dict[Path, str]:
+    """Return the texts that state the number of papers, with one paper more."""
+    before, after = (f"{WORDS[number_of_papers() + more]} papers" for more in (0, 1))
+    paths = map(Path, COUNTED)
+    return {path: texts.get(path, path.read_text("utf-8")).replace(before, after) for path in paths}
 
 
 def names_of_protocol(name: str) -> dict[str, str]:
