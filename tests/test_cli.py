@@ -104,7 +104,7 @@ def test_check_merges_the_configfile(project):
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    "content, says",
     [
         ("overrides: {demo.coin: {repeats: 1}}", "Did you mean 'demo.coins'?"),
         ("overrides: {", "quick.yaml, line"),
@@ -326,7 +326,7 @@ def test_check_baseline_stops_at_errors(project):
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    "words, says",
     [
         ("--users 100 --domain-size 3", "A setting needs --eps and --delta."),
         ("--eps 1 --delta 1e-6 --domain-size 3", "Give users"),
@@ -439,7 +439,7 @@ def test_results_are_refused_in_foreign_folders(project, tmp_path, results):
 
 
 @pytest.mark.parametrize(
-    ("results", "says"),
+    "results, says",
     [
         ("x" * 300, "File name too long"),
         ("lost", "lost is a link to nowhere"),
@@ -517,7 +517,7 @@ def test_account_refuses_numbers_beyond_floats():
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    "words, message",
     [
         ("--batches 100 --delta 1e-6", "batches must be STEPS:SIGMA or STEPS:SIGMA:EPOCHS"),
         ("--batches 100:2:1:1 --delta 1e-6", "batches must be STEPS:SIGMA or STEPS:SIGMA:EPOCHS"),

@@ -110,7 +110,7 @@ def test_a_data_set_is_complete(name):
     assert not missing, "\n".join(missing)
 
 
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in TASK_KINDS for name in available(kind)])
+@pytest.mark.parametrize("kind, name", [(kind, name) for kind in TASK_KINDS for name in available(kind)])
 def test_a_protocol_is_complete(kind, name):
     missing = lacking(
         {
@@ -136,7 +136,7 @@ def test_the_page_of_contributors_is_short():
     assert len(text("CONTRIBUTING.md").split()) <= 1500
 
 
-@pytest.mark.parametrize(("file", "lines"), hunks())
+@pytest.mark.parametrize("file, lines", hunks())
 def test_example_begins_at_lines_of_file(file, lines):
     old = "\n".join(line[1:] for line in lines if line[0] in " -")
     new = "\n".join(line[1:] for line in lines if line[0] in " +")

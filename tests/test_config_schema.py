@@ -68,7 +68,7 @@ def test_first_lines_name_their_schemas():
 
 
 @pytest.mark.parametrize(
-    ("place", "value"),
+    "place, value",
     [
         (("experiments", "domains", "population", "user"), 10),
         (("experiments", "domains", "population"), {"law": "binomal", "trials": 3, "rate": 0.5}),

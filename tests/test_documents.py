@@ -133,7 +133,7 @@ def test_dotted_names_resolve(page):
     assert sorted(name for name in named if not resolves(name)) == []
 
 
-@pytest.mark.parametrize(("title", "schema"), [("cells", CELLS), ("values", VALUES)])
+@pytest.mark.parametrize("title, schema", [("cells", CELLS), ("values", VALUES)])
 def test_results_schema_lists_every_column(title, schema):
     section = text_of(ROOT / "results/README.md").partition(f"## {title}:")[2].partition("\n## ")[0]
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
@@ -141,7 +141,7 @@ def test_results_schema_lists_every_column(title, schema):
 
 
 @pytest.mark.parametrize(
-    ("name", "paper", "figure"),
+    "name, paper, figure",
     [
         ("README.md", "overall", "dumbbells"),
         ("docs/index.md", "overall", "dumbbells"),

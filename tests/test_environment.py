@@ -151,7 +151,7 @@ def test_library_imports_only_its_requirements():
     assert third_parties(map(top_level, [*folders, *files])) == declared() == {"click", "numpy", "scipy"}
 
 
-@pytest.mark.parametrize(("package", "extra"), [("pandas.core", "pipeline"), ("dp_accounting", "central")])
+@pytest.mark.parametrize("package, extra", [("pandas.core", "pipeline"), ("dp_accounting", "central")])
 def test_a_missing_package_names_its_extra(package, extra):
     with (
         pytest.raises(MissingExtra, match=re.escape(f"pip install '.[{extra}]'")) as caught,

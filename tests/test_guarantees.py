@@ -70,7 +70,7 @@ def calibrated(kind, name, accounting=None, **options):
     )
 
 
-@pytest.mark.parametrize(("kind", "name"), BUILT_INS)
+@pytest.mark.parametrize("kind, name", BUILT_INS)
 def test_built_ins_state_trust_and_messages(kind, name):
     protocol = calibrated(kind, name)
     assert protocol.relies_on != "not stated"
@@ -81,7 +81,7 @@ def test_built_ins_state_trust_and_messages(kind, name):
     assert cost.most_messages >= cost.messages_per_user
 
 
-@pytest.mark.parametrize(("users", "kind", "name"), TABLE)
+@pytest.mark.parametrize("users, kind, name", TABLE)
 def test_who_must_be_honest(users, kind, name):
     assert calibrated(kind, name).relies_on == users
 
@@ -127,7 +127,7 @@ def test_rows_of_bits(name):
         assert protocol.local_epsilon() == pytest.approx(protocol.rates.eps_local, rel=1e-9)
 
 
-@pytest.mark.parametrize(("size", "estimator"), [(1, "plain"), (1, "centred"), (3, "plain")])
+@pytest.mark.parametrize("size, estimator", [(1, "plain"), (1, "centred"), (3, "plain")])
 def test_bits_of_numbers(size, estimator):
     protocol = get("summation", "fragmented_rappor").calibrate(
         Budget(1.0, 1e-6), Fixed(N - 1), Summation(size), accounting="exact", estimator=estimator
@@ -155,7 +155,7 @@ def test_unary_bits_of_numbers():
     assert protocol.local_epsilon() == pytest.approx(largest_ratio(laws), rel=1e-9)
 
 
-@pytest.mark.parametrize(("kind", "name"), [("summation", "split_and_mix"), ("frequency", "multi_exact")])
+@pytest.mark.parametrize("kind, name", [("summation", "split_and_mix"), ("frequency", "multi_exact")])
 def test_shares_of_polya_noise(kind, name):
     protocol = calibrated(kind, name)
     shift = 3 if kind == "summation" else protocol.precision

@@ -17,7 +17,7 @@ LINES = {"shuffler": "solid", "shuffler_adds": "dashdot"}
 YEAR = re.compile(r"\b((?:19|20)\d\d)\b(?!\.\d)|arXiv (\d\d)\d\d\.\d{4,5}")
 
 
-@pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
+@pytest.mark.parametrize("kind, name", PROTOCOLS)
 def test_identity_agrees_with_its_class(kind, name):
     identity, protocol = identity_of(kind, name), get(kind, name)
     assert identity is not None, f"Write the identity of {name} into src/shuffledp/identities.toml."

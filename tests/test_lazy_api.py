@@ -120,7 +120,7 @@ FORMER = {
 }
 
 
-@pytest.mark.parametrize(("old", "new"), [(old, new) for old, places in FORMER.items() for new in places])
+@pytest.mark.parametrize("old, new", [(old, new) for old, places in FORMER.items() for new in places])
 def test_former_name_warns_of_new_place(old, new):
     former, current = import_module(old), import_module(new)
     assert not set(dir(former)) & set(dir(current))

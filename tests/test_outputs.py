@@ -33,7 +33,7 @@ def test_input_is_never_an_output(folder, name):
 
 
 @pytest.mark.parametrize(
-    ("first", "second"),
+    "first, second",
     [("a.svg", "./a.svg"), ("one.svg", "two.svg"), ("one.svg", "below/none.svg"), ("hard.csv", "link.csv")],
 )
 def test_two_outputs_are_two_files(folder, first, second):
@@ -59,7 +59,7 @@ def test_file_appears_whole_or_stays(folder, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    "name, says",
     [
         ("no/out.csv", "There is no folder no for no/out.csv"),
         ("below", "below is neither a file nor a pipe"),

@@ -81,7 +81,7 @@ def alone() -> Iterator[Callable[..., tuple[str, int]]]:
         process.stdin.close()
 
 
-@pytest.mark.parametrize(("kind", "name"), EVERY)
+@pytest.mark.parametrize("kind, name", EVERY)
 def test_billion_users_need_no_array(kind, name, alone):
     users = FEWER_USERS.get((kind, name), 10**9)
     accounting = "printed" if (kind, name) in PRINTED else ""
@@ -91,7 +91,7 @@ def test_billion_users_need_no_array(kind, name, alone):
 
 
 @pytest.mark.parametrize(
-    ("case", "most"),
+    "case, most",
     [
         (("frequency", "public_coin", 10**6, 2 * 10**5), 200),  # several arrays of all cells took 253 MiB
         (("sets", "subset_local", 10**5, 100), 60),  # numbers of all users were ranked at once: 161 MiB

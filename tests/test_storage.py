@@ -140,7 +140,7 @@ def test_invalid_checksum_list_is_damaged(tmp_path, garbage):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "says"),
+    "spoil, says",
     [
         (lambda f: f.write_bytes(b"11"), "content differs"),
         (lambda f: f.unlink(), "but missing"),

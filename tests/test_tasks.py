@@ -63,7 +63,7 @@ def test_bad_sizes_are_refused_by_name(bad):
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    "make, message",
     [
         (lambda: Summation(0), "Summation: max_value"),
         (lambda: Summation(1, coordinates=0), "Summation: coordinates"),

@@ -144,7 +144,7 @@ def test_the_conformance_checks_run(report):
 
 
 @pytest.mark.parametrize(
-    ("call", "extra"),
+    "call, extra",
     [
         *((name, "central") for name in ("to_pld", "gaussian", "replacement")),
         ("to_opendp", "opendp"),
@@ -183,7 +183,7 @@ def test_protocols_are_listed(alone):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "extra"),
+    "arguments, extra",
     [
         *(((name,), "pipeline") for name in ("check", "data", "reference", "repair", "verify")),
         (("export", "tables"), "pipeline"),

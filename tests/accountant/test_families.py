@@ -14,7 +14,7 @@ def test_default_subset_size_is_near_best():
 
 
 @pytest.mark.parametrize(
-    ("args", "message"),
+    "args, message",
     [
         (("olh",), "randomizer must be one of any, grr, binary, laplace, subset, rappor; got 'olh'"),
         (("grr",), "grr needs a domain_size"),

@@ -138,7 +138,7 @@ def test_gaussian_noise_keeps_unproven_label():
 
 
 @pytest.mark.parametrize(
-    ("groups", "message"),
+    "groups, message",
     [
         (
             [0.5, 1.0],

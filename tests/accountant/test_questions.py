@@ -23,7 +23,7 @@ USERS, DELTA = 100_000, 1e-8
 
 
 @pytest.mark.parametrize(
-    ("eps_local", "k", "questions", "one", "apart", "joint"),
+    "eps_local, k, questions, one, apart, joint",
     [
         (1.0, 10, 4, 0.009218, 0.01913, 0.02811),
         (2.0, 10, 4, 0.030739, 0.06358, 0.32778),

@@ -140,7 +140,7 @@ CROWDS = [
 ]
 
 
-@pytest.mark.parametrize(("mean", "rounds", "delta", "fresh", "shared"), CROWDS)
+@pytest.mark.parametrize("mean, rounds, delta, fresh, shared", CROWDS)
 def test_shared_crowd_needs_larger_eps(mean, rounds, delta, fresh, shared):
     """A crowd that is drawn once is not composed as if it were drawn anew in each round."""
     others = {"population": Poisson(mean), "randomizer": "binary", "rounds": rounds}
@@ -242,7 +242,7 @@ def test_extremes_have_an_answer(eps_local, delta):
 
 
 @pytest.mark.parametrize(
-    ("ask", "message"),
+    "ask, message",
     [
         (lambda: amplification(4.0, 1000), "delta is missing"),
         (
@@ -281,7 +281,7 @@ def test_mistakes_are_named(ask, message):
 
 
 @pytest.mark.parametrize(
-    ("eps", "users", "delta", "sizes"),
+    "eps, users, delta, sizes",
     [
         (4.0, 100, 1e-6, {"randomizer": "binary"}),  # hardly anybody hides a report: the budget is eps
         (4.0, 100, 1e-15, {"randomizer": "grr", "domain_size": 10**6}),  # nearly a lattice
@@ -298,7 +298,7 @@ def test_budgets_are_close_to_delta_limit(eps, users, delta, sizes):
 
 @pytest.mark.parametrize("tolerance", [0.0, 1e-7, 1e-6, 1e-2])
 @pytest.mark.parametrize(
-    ("excess", "root", "most"),
+    "excess, root, most",
     [
         (lambda n: 5 * math.log(5e7 / n), 5e7, 9),
         (lambda n: 2 - n / 4e7 - (n / 4e7) ** 2, 4e7, 14),

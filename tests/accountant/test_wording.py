@@ -19,7 +19,7 @@ def test_populations_are_named_by_words():
 
 
 @pytest.mark.parametrize(
-    ("function", "text", "message"),
+    "function, text, message",
     [
         (population_named, "uniform:3", "population must be one of fixed:N, binomial:TRIALS:RATE"),
         (population_named, "binomial:3", "population must be binomial:TRIALS:RATE, got 'binomial:3'"),

@@ -37,7 +37,7 @@ def test_functions_are_exact_by_default(name):
     assert FUNCTIONS[name]["accounting"].default == "exact"
 
 
-@pytest.mark.parametrize(("name", "form"), PROVEN_FORMS.items())
+@pytest.mark.parametrize("name, form", PROVEN_FORMS.items())
 def test_forms_are_proven_by_default(name, form):
     assert FUNCTIONS[name]["form"].default == form
 
@@ -47,7 +47,7 @@ def test_violated_calibrations_are_no_default():
         assert FUNCTIONS[name]["calibration"].default == "sound"
 
 
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in TASKS for name in available(kind)])
+@pytest.mark.parametrize("kind, name", [(kind, name) for kind in TASKS for name in available(kind)])
 def test_protocols_are_calibrated_exactly_by_default(kind, name):
     protocol = get(kind, name)
     default = protocol.options()["accounting"].default

@@ -150,7 +150,7 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize(("call", "last", "beyond", "error"), ENDS)
+@pytest.mark.parametrize("call, last, beyond, error", ENDS)
 def test_dependent_ranges_hold_their_ends(call, last, beyond, error):
     call(last)
     with pytest.raises(ValueError, match=f"^{error}.*, got "):

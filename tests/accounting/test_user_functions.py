@@ -102,7 +102,7 @@ BAD_MASSES = {
 
 
 @pytest.mark.parametrize(
-    ("name", "bad"),
+    "name, bad",
     [
         *[("log_density", bad) for bad in BAD_NUMBERS.values()],
         *[("mass", bad) for bad in (BAD_NUMBERS | BAD_MASSES).values()],
@@ -151,7 +151,7 @@ def test_user_randomizer_is_evaluated_or_named(bad):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error"),
+    "wrong, error",
     [
         (OwnRandomizer(eps_local=0.0), r"OwnRandomizer\.eps_local must be a positive number or inf, got 0"),
         (OwnRandomizer(standing="upper"), r"OwnRandomizer\.standing must be a Standing, got 'upper'"),

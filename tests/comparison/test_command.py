@@ -84,7 +84,7 @@ def test_json_objects_and_csv_fields(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("task", "says"),
+    "task, says",
     [
         (
             ("--task", "sets", "--domain-size", "60", "--set-size", "3"),
@@ -176,7 +176,7 @@ def test_table_is_printed_without_a_plot(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    "arguments, says",
     [
         (("--users", "100"), "Give --domain-size for frequencies, with --set-size for sets"),
         (("--users", "100", *SIZE, "--max-value", "3"), "not --domain-size and --max-value together"),
@@ -225,7 +225,7 @@ def plugin(folder, body: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("body", "reason"),
+    "body, reason",
     [
         ("os.kill(os.getpid(), 9)", "Ends its process, or is killed."),
         ("time.sleep(1000)", "Not finished within 5 s."),
@@ -252,7 +252,7 @@ def test_endless_protocol_is_a_row(tmp_path, monkeypatch, in_a_worker, body, rea
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    "text, reason",
     [
         ("import os\nos._exit(0)\nclass Mine: pass\n", "Ends its process, or is killed."),
         ("1 / 0\nclass Mine: pass\n", "mine.py cannot be imported: ZeroDivisionError: division by zero"),

@@ -44,7 +44,7 @@ def of(rows, name):
 
 
 @pytest.mark.parametrize(
-    ("kind", "what"),
+    "kind, what",
     [
         ("frequency", {"domain_size": 6}),
         ("summation", {"max_value": 5}),
@@ -283,7 +283,7 @@ def test_error_needs_law_or_formula(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("fault", "status", "says"),
+    "fault, status, says",
     [
         ("", "ok", ""),
         (
@@ -312,7 +312,7 @@ def test_plugins_and_their_faults_are_rows(tmp_path, fault, status, says):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    "arguments, says",
     [
         ({}, "Give users, a population, or data"),
         ({"users": 100}, "Give a task"),

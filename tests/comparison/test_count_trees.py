@@ -22,7 +22,7 @@ BINS = {"domain": {"first": "0", "width": "1/2"}}
 
 
 @pytest.mark.parametrize(
-    ("name", "fan_outs"),
+    "name, fan_outs",
     [("correlated_noise", (4, 3)), ("balls_into_bins", (2, 3, 2)), ("balls_into_bins", (12,))],
 )
 def test_the_analyzer_gives_the_librarys_answer(name, fan_outs, tmp_path):
@@ -130,7 +130,7 @@ def test_the_command_writes_programs_for_bins(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    "more, message",
     [
         (["--domain-size", "8", "--fan-outs", "2,2"], "fan_outs must have a product of at least 8"),
         (["--domain-size", "8", "--fan-outs", "a"], "fan_outs must be integers"),

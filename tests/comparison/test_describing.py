@@ -26,7 +26,7 @@ def call(*words: str):
 
 
 @pytest.mark.parametrize(
-    ("protocol", "setting", "model", "delta"),
+    "protocol, setting, model, delta",
     [
         ("grr_blanket", "--users 30000 --domain-size 20 --eps 1 --delta 1e-8", "Shuffle", 1e-8),
         ("sageo", "--users 30000 --domain-size 20 --eps 1 --delta 1e-8", "Shuffle", 1e-8),
@@ -75,7 +75,7 @@ def test_deployed_system_is_described():
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    "words, message",
     [
         (["ENPA"], "ENPA cannot be described. Not found for it: the number of users"),
         (["Cobalt, both reports", "--registry"], "has no record"),
@@ -88,7 +88,7 @@ def test_unknown_systems_are_refused(words, message):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    "words, message",
     [
         ("nothing --users 9 --domain-size 4 --eps 1 --delta 1e-6", "No frequency protocol named 'nothing'"),
         ("grr_blanket --users 9 --eps 1 --delta 1e-6", "Give a task"),
@@ -119,7 +119,7 @@ def test_yaml_keeps_numbers_and_texts():
 
 @pytest.mark.parametrize("command", [["describe"], ["client", "-o", "visits"]])
 @pytest.mark.parametrize(
-    ("limit", "reason"),
+    "limit, reason",
     [
         (["--max-bits", "4"], "pure_dump: A user may send more than 4 bits."),
         (["--mean-messages", "1"], "pure_dump: A user sends more than 1 messages on average."),

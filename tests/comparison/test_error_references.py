@@ -48,7 +48,7 @@ def test_the_curator_hides_a_vector():
 
 
 @pytest.mark.parametrize(
-    ("task", "counts", "error"),
+    "task, counts, error",
     [
         (Frequency(4), None, 1 / 16),  # zeros: equal shares are what is assumed
         (Frequency(4), [700, 100, 100, 100], (0.45**2 + 3 * 0.15**2) / 4),

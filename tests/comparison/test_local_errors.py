@@ -9,7 +9,7 @@ from shuffledp.comparison.local_errors import _design
 
 
 @pytest.mark.parametrize(
-    ("protocol", "k", "expected"),
+    "protocol, k, expected",
     [
         ("subset_selection", 1_024, 26.293),
         ("subset_selection", 22_000, 27.271),
@@ -27,7 +27,7 @@ def test_errors_of_the_specification(protocol, k, expected):
 
 
 @pytest.mark.parametrize(
-    ("protocol", "k", "eps_local", "sizes"),
+    "protocol, k, eps_local, sizes",
     [
         ("pgr", 10, 0.01, {"prime": 3}),
         ("pi_rappor", 10, 0.01, {"prime": 2}),

@@ -86,7 +86,7 @@ def test_the_command_writes_programs_for_moments(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("protocol", "more", "message"),
+    "protocol, more, message",
     [
         ("single_message_sum", ["--max-value", "3"], "moments need a protocol without a local budget"),
         ("correlated_sum", ["--max-value", "1"], "max_value must be an integer in [2"),

@@ -28,7 +28,7 @@ def test_both_sums_together_spend_exactly_eps(most, first):
     assert largest_loss(most, first, second) == pytest.approx(1.0, rel=1e-12)
 
 
-@pytest.mark.parametrize(("first", "second"), [(1.0, 1.0), (0.9, 1.7325), (0.75, 2.25), (0.5, 2.9142)])
+@pytest.mark.parametrize("first, second", [(1.0, 1.0), (0.9, 1.7325), (0.75, 2.25), (0.5, 2.9142)])
 def test_many_levels_have_real_number_frontier(first, second):
     """Specification, for eps = 1; the second moment is free."""
     assert second == pytest.approx(2 - first + 2 * math.sqrt(1 - first), abs=6e-5)
@@ -60,9 +60,7 @@ def test_noise_variances_of_the_specification():
     assert noise == pytest.approx(2.0e-10, rel=2e-3)
 
 
-@pytest.mark.parametrize(
-    ("users", "eps", "printed"), [(2_000, 1.0, 0.9535), (200, 1.0, 0.942), (200, 0.5, 0.942)]
-)
+@pytest.mark.parametrize("users, eps, printed", [(2_000, 1.0, 0.9535), (200, 1.0, 0.942), (200, 0.5, 0.942)])
 def test_half_widths_cover_in_simulations(users, eps, printed):
     """Numbers from Beta(2, 5) in 300 steps, 4,000 runs: standard errors of coverage are below 0.004.
 
@@ -124,7 +122,7 @@ def test_the_command_prints_half_widths(most):
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    "more, message",
     [
         (["--max-value", "3", "--rounds", "2"], "--rounds must be left out for --task mean"),
         (["--max-value", "3", "--neighbors", "add_remove"], "--neighbors must be left out"),

@@ -14,7 +14,7 @@ FALSE_ALARM = 1e-6
 
 
 @pytest.mark.parametrize(
-    ("name", "rounds", "bits", "variance", "threshold", "certain", "messages"),
+    "name, rounds, bits, variance, threshold, certain, messages",
     [
         ("central_laplace", 4, 16, 127.8, 145, 187, 1),
         ("balls_into_bins", 4, 16, 211.1, 87.9, 127, 1_384),
@@ -100,7 +100,7 @@ def test_nothing_is_found_without_frequent_values():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change, message",
     [
         ({"name": "solh"}, "protocol must be one of"),
         ({"rounds": 9}, r"rounds must be an integer in \[2, 8\]"),
@@ -115,7 +115,7 @@ def test_wrong_settings_are_refused(change, message):
 
 
 @pytest.mark.parametrize(
-    ("values", "message"), [([0, 16], r"in \[0, 2\^4\)"), ([0, -1], "integers"), ([1], "2 users")]
+    "values, message", [([0, 16], r"in \[0, 2\^4\)"), ([0, -1], "integers"), ([1], "2 users")]
 )
 def test_wrong_values_are_refused(values, message):
     tree = PrefixTree.calibrate("central_laplace", 2, 2, 2, 1.0, 1e-6)

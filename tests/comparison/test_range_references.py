@@ -35,7 +35,7 @@ def ratios(name, domain_size, eps):
 
 
 @pytest.mark.parametrize(
-    ("name", "eps", "crossovers"),
+    "name, eps, crossovers",
     [
         ("central_laplace", 0.2, (64, 128)),
         ("central_laplace", 2.0, (64, 128)),
@@ -57,7 +57,7 @@ def test_trees_of_32_values(eps):
     assert 0.324 <= ratios("balls_into_bins", 32, eps)[0] <= 0.545
 
 
-@pytest.mark.parametrize(("k", "levels"), [(32, 1), (64, 2), (512, 2), (1_024, 3)])
+@pytest.mark.parametrize("k, levels", [(32, 1), (64, 2), (512, 2), (1_024, 3)])
 def test_levels_of_best_laplace_tree(k, levels):
     assert len(calibrate_tree("central_laplace", "best", N, k, EPS, DELTA).fan_outs) == levels
 
@@ -80,7 +80,7 @@ def test_best_laplace_split_gains_little():
     assert (errors[best], errors[0.5]) == pytest.approx((158.6, 159.5), abs=0.06)
 
 
-@pytest.mark.parametrize(("levels", "eps"), [(4, 0.25), (8, 0.125), (10, 0.1)])
+@pytest.mark.parametrize("levels, eps", [(4, 0.25), (8, 0.125), (10, 0.1)])
 def test_many_laplace_levels_share_delta(levels, eps):
     """Specification: e_1 of a count is above eps/(2 h) from 8 levels on; delta is a binomial sum over 2 h counts."""
     found = (
@@ -93,7 +93,7 @@ def test_many_laplace_levels_share_delta(levels, eps):
     assert np.maximum(mass * -np.expm1(EPS - (2 * moved - counts) * found), 0).sum() <= DELTA
 
 
-@pytest.mark.parametrize(("levels", "pairs"), [(1, 452), (2, 464), (4, 435)])
+@pytest.mark.parametrize("levels, pairs", [(1, 452), (2, 464), (4, 435)])
 def test_correlated_pairs_hardly_grow_with_levels(levels, pairs):
     """Specification, per count; every level has the shape that is best for one level, so that few more are sent."""
     tree = CountTree.calibrate("correlated_noise", N, (2,) * levels if levels > 1 else (256,), EPS, DELTA)
@@ -103,7 +103,7 @@ def test_correlated_pairs_hardly_grow_with_levels(levels, pairs):
 
 
 @pytest.mark.parametrize(
-    ("users", "eps", "delta", "items", "fan_outs"),
+    "users, eps, delta, items, fan_outs",
     [(N, 1.0, 1e-8, 272, (16, 16)), (30_000, 0.5, 1e-6, 584, (8, 8, 8))],
 )
 def test_levels_are_items_of_a_set(users, eps, delta, items, fan_outs):
@@ -127,12 +127,12 @@ def range_deviation(tree):
     return math.sqrt(worst)
 
 
-@pytest.mark.parametrize(("fan_outs", "deviation"), [((256,), 24.93), ((16, 16), 21.08)], ids=str)
+@pytest.mark.parametrize("fan_outs, deviation", [((256,), 24.93), ((16, 16), 21.08)], ids=str)
 def test_largest_deviations_of_a_range(fan_outs, deviation):
     assert range_deviation(tree_of("correlated_noise", fan_outs)) == pytest.approx(deviation, abs=0.01)
 
 
-@pytest.mark.parametrize(("k", "band", "covers"), [(64, 33.9, 0.970), (256, 67.7, 0.960)])
+@pytest.mark.parametrize("k, band, covers", [(64, 33.9, 0.970), (256, 67.7, 0.960)])
 def test_bridges_cover_what_the_specification_simulated(k, band, covers):
     """20,000 runs of Laplace noise: standard errors are below 0.0014."""
     tree, runs = tree_of("correlated_noise", (k,)), 20_000

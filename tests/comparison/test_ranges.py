@@ -89,7 +89,7 @@ def held_by(users, k):
 
 
 @pytest.mark.parametrize(
-    ("name", "users", "fan_outs", "eps", "delta"),
+    "name, users, fan_outs, eps, delta",
     [
         ("correlated_noise", N, (256,), EPS, DELTA),
         ("correlated_noise", N, (16, 16), EPS, DELTA),
@@ -150,7 +150,7 @@ def test_command_prints_best_trees():
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    "more, message",
     [
         ([], "--task ranges needs --users and --domain-size"),
         (["--domain-size", "8", "--max-value", "3"], "--max-value must be left out for --task ranges"),

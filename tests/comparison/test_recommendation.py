@@ -94,7 +94,7 @@ def test_command_recommends_in_text_and_json():
 
 
 @pytest.mark.parametrize(
-    ("options", "command", "unit"),
+    "options, command, unit",
     [
         (
             ["--column", "x", "--max-value", "2", "--levels", "4", "--protocols", "correlated_sum"],
@@ -140,7 +140,7 @@ def test_unstated_quantity_is_not_loosened():
 
 
 @pytest.mark.parametrize(
-    ("users", "same"), [("200k", "200000"), ("2e5", "200000"), ("0.5M", "500000"), ("10_000", "10000")]
+    "users, same", [("200k", "200000"), ("2e5", "200000"), ("0.5M", "500000"), ("10_000", "10000")]
 )
 def test_human_number_formats_are_read(users, same):
     setting = [

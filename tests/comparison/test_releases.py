@@ -37,7 +37,7 @@ def released(name, users, values, rounds, accounting="exact", **more):
 
 
 @pytest.mark.parametrize(
-    ("name", "users", "values", "rounds", "parameter", "exact", "tolerance", "single"),
+    "name, users, values, rounds, parameter, exact, tolerance, single",
     [
         ("central_laplace", 49_241, 499, 30, "eps", 0.0627942, 3e-5, 0.0627903),
         ("designated_coins", 49_241, 499, 30, "designated", 4_284, 2.4e-4, 0.161967),
@@ -212,7 +212,7 @@ def test_past_releases_and_further_ones(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    "content, says",
     [
         ("no json", "is not a JSON file in UTF-8"),
         ("[5]", "entry 1: it must be an object, got 5"),

@@ -60,7 +60,7 @@ def test_data_frame_equals_its_counts():
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    "more, message",
     [
         ({"max_value": 3}, "max_value must be left out"),
         ({"users": 30}, "users must be left out"),

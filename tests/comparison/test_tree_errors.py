@@ -21,7 +21,7 @@ error = partial(tree_error, users=10**5, eps=1.0, delta=1e-8)
 
 
 @pytest.mark.parametrize(
-    ("name", "levels", "estimate", "expected"),
+    "name, levels, estimate, expected",
     [
         ("central_laplace", 2, "least_squares", 159.48),
         ("central_laplace", 1, "least_squares", 334.31),
@@ -81,7 +81,7 @@ def test_sums_and_wavelets_agree_with_simulation():
 
 
 @pytest.mark.parametrize(
-    ("k", "levels", "fan_outs"),
+    "k, levels, fan_outs",
     [(256, 2, (16, 16)), (128, 2, (16, 8)), (1_024, 4, (8, 8, 4, 4)), (8, 3, (2, 2, 2))],
 )
 def test_fan_outs_are_even(k, levels, fan_outs):
@@ -89,7 +89,7 @@ def test_fan_outs_are_even(k, levels, fan_outs):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change, message",
     [
         ({"domain_size": 100, "levels": 2}, "domain_size must be a power of two"),
         ({"domain_size": 16, "levels": 5}, "levels must be"),

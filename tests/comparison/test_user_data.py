@@ -32,7 +32,7 @@ def test_numbers_have_steps_of_levels():
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    "asked, says",
     [
         ({"column": "s", "separator": ";"}, "for sets and need set_size"),
         ({"column": "n", "set_size": 2, "max_value": 2}, "Give either set_size"),

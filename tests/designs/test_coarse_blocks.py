@@ -44,7 +44,7 @@ def exact_sticks(design, precision, shifts, eps):
     return np.array(found)
 
 
-@pytest.mark.parametrize(("change", "most"), [(0.5, 0.02), (1e6, None)])
+@pytest.mark.parametrize("change, most", [(0.5, 0.02), (1e6, None)])
 def test_blocks_are_never_below_their_cells(change, most):
     """The bound holds for blocks of any size, and smaller blocks are closer."""
     grid = loss_grid(DESIGN, DESIGN.eps, PRECISION, largest=6.0)

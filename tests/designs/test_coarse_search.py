@@ -28,7 +28,7 @@ SETTING = (1.0, 1e-6, 0.9)
 MOST = {1: 450, 2: 790, 3: 1230, 5: 2120, 10: 5000, 15: 8100, 20: 11800, 32: 20900, 64: 48200, 100: 89800}
 
 
-@pytest.mark.parametrize(("size", "most"), list(MOST.items()))
+@pytest.mark.parametrize("size, most", list(MOST.items()))
 def test_certified_totals(size, most):
     shipped = shipped_coarse(size, *SETTING)
     assert shipped.design.messages <= most
@@ -69,7 +69,7 @@ def test_only_exact_setting_has_a_design():
     assert shipped_coarse(7, *SETTING) is None
 
 
-@pytest.mark.parametrize(("size", "eps", "delta"), [(1, 1.0, 1e-6), (2, 2.0, 1e-2), (3, 4.0, 1e-3)])
+@pytest.mark.parametrize("size, eps, delta", [(1, 1.0, 1e-6), (2, 2.0, 1e-2), (3, 4.0, 1e-3)])
 def test_quick_designs_are_certified(size, eps, delta):
     found = quick_coarse(size, eps, delta, 0.9 * eps)
     assert 0.97 * delta < found.certificate.delta <= delta

@@ -34,7 +34,7 @@ def test_delta_sums_over_all_messages(eps):
     assert want * (1 - 1e-6) <= found <= want * 1.01 + 1e-9
 
 
-@pytest.mark.parametrize(("eps", "delta"), [(1.0, 1e-6), (4.0, 1e-3), (1.0, 0.5), (0.2, 0.05)])
+@pytest.mark.parametrize("eps, delta", [(1.0, 1e-6), (4.0, 1e-3), (1.0, 0.5), (0.2, 0.05)])
 def test_calibrated_noise_meets_its_budget(eps, delta):
     noise = jump_counters(eps, delta)
     assert noise.eps_star == pytest.approx(0.45 * eps)
@@ -43,7 +43,7 @@ def test_calibrated_noise_meets_its_budget(eps, delta):
     assert profile[0] <= delta and profile[1] < profile[0]
 
 
-@pytest.mark.parametrize(("eps", "delta"), [(1.0, 1e-12), (5.0, 1e-15)])
+@pytest.mark.parametrize("eps, delta", [(1.0, 1e-12), (5.0, 1e-15)])
 def test_budget_below_rounding_is_infeasible(eps, delta):
     with pytest.raises(Infeasible, match=f"leaves more than delta = {delta:g}"):
         jump_counters(eps, delta)

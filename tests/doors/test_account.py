@@ -82,7 +82,7 @@ def test_shared_crowd_has_no_renyi_sum():
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    "words, message",
     [
         ("--users 9 --eps-local 1 --delta 1e-3 --rounds 2 --crowd shared", "--crowd needs --population"),
         ("--eps 1 --eps-local 1 --delta 1e-3 --rounds 2 --crowd fresh", "--crowd needs --population"),

@@ -29,7 +29,7 @@ BUDGET = Budget(1.0, 1e-6)
 
 
 @pytest.mark.parametrize(
-    ("what", "counts", "protocol"),
+    "what, counts, protocol",
     [
         ({}, [612_345, 287_657, 99_997, 1], "correlated_noise"),
         ({}, [700, 200, 99, 1], "silent_users"),
@@ -143,7 +143,7 @@ def test_printed_calls_do_as_stated(folders, name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "users", "label"),
+    "name, users, label",
     [
         *(("one_sided_noise", users, label) for users, label in ((1000, "exact"), (1100, "upper"))),
         *(("sageo", users, "exact") for users in (900, 1000, 1100)),

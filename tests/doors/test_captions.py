@@ -35,7 +35,7 @@ BOUNDS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "sign"), BOUNDS)
+@pytest.mark.parametrize("name, sign", BOUNDS)
 @pytest.mark.parametrize("value", [1.16324, 0.0123449, 7010.4, 2.0])
 def test_page_bounds_round_to_their_sides(name, sign, value):
     frame = pd.DataFrame({"label": ["a"], name: [value]})

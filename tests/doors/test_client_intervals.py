@@ -81,7 +81,7 @@ def coverage(protocol: ProtocolBase, users: int, holders: int) -> float:
 LEAST = 0.947
 
 
-@pytest.mark.parametrize(("users", "eps"), [(100, 1.0), (100, 3.0), (100, 6.0), (1000, 3.0)])
+@pytest.mark.parametrize("users, eps", [(100, 1.0), (100, 3.0), (100, 6.0), (1000, 3.0)])
 def test_any_share_of_two_is_covered(users: int, eps: float) -> None:
     """Intervals for two values cover for any number of holders."""
     protocol = calibrated("grr_blanket", users, eps)

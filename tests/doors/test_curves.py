@@ -101,9 +101,7 @@ def needed(pairs: list[tuple[np.ndarray, np.ndarray]], target: float) -> float:
     return high
 
 
-@pytest.mark.parametrize(
-    ("users", "colluding"), [(1, 0.0), (2, 0.0), (9, 0.0), (40, 0.0), (10, 0.25), (41, 0.5)]
-)
+@pytest.mark.parametrize("users, colluding", [(1, 0.0), (2, 0.0), (9, 0.0), (40, 0.0), (10, 0.25), (41, 0.5)])
 def test_both_bounds_enclose_eps(users, colluding):
     text = account(
         f"--eps-local {EPS_LOCAL} --users {users} --delta 1e-2 --randomizer binary --colluding {colluding}"
@@ -117,7 +115,7 @@ def test_both_bounds_enclose_eps(users, colluding):
 
 
 @pytest.mark.parametrize(
-    ("words", "numbers"),
+    "words, numbers",
     [
         ("poisson:5", stats.poisson.pmf(np.arange(40), 5)),
         ("binomial:12:0.5", stats.binom.pmf(np.arange(13), 12, 0.5)),
@@ -164,7 +162,7 @@ def test_different_rounds_hold_together():
     assert least <= want <= eps <= 1.4 * want
 
 
-@pytest.mark.parametrize(("steps", "sigma"), [(1, 1.5), (8, 1.2)])
+@pytest.mark.parametrize("steps, sigma", [(1, 1.5), (8, 1.2)])
 def test_batch_bounds_enclose_simulated_delta(steps, sigma):
     """All other items add -1, and the item adds 1: its batch has the sum 2, or 1 if it is a zero, above the others.
 

@@ -24,7 +24,7 @@ BARE = re.compile(
 )
 
 
-@pytest.mark.parametrize(("kind", "name"), [(k, n) for k, n in PROTOCOLS if n not in SLOW])
+@pytest.mark.parametrize("kind, name", [(k, n) for k, n in PROTOCOLS if n not in SLOW])
 def test_profile_is_defined_at_every_eps(kind, name):
     protocol = get(kind, name)
     case = next(iter(conformance.default_cases(protocol, {})))
@@ -43,7 +43,7 @@ def test_profile_is_defined_at_every_eps(kind, name):
 
 
 @pytest.mark.parametrize(
-    ("words", "least"),
+    "words, least",
     [
         ("--users 1000000000000 --domain-size 20 --eps 1 --delta 1e-6 --protocols hashed_balls_into_bins", 0),
         ("--users 1000 --domain-size 20 --eps 1 --delta 0.999999999 --protocols solh,sageo,amplified", 2),
@@ -73,7 +73,7 @@ def segmented(first_round):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call, message",
     [
         (lambda: PAIR.delta(-1.0), "eps must be a finite number >= 0, got -1.0"),
         (lambda: PAIR.delta([0.5, -0.25]), "eps must be a finite number >= 0, got -0.25"),

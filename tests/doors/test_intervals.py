@@ -63,9 +63,7 @@ TASKS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("kind", "eps"), [("frequency", 4.0), ("bits", 1.0), ("summation", 4.0), ("sets", 1.0)]
-)
+@pytest.mark.parametrize("kind, eps", [("frequency", 4.0), ("bits", 1.0), ("summation", 4.0), ("sets", 1.0)])
 def test_all_protocols_cover_given_and_worst(kind, eps):
     task, what, datasets = TASKS[kind]
     budget = {"eps": eps, "delta": 1e-3}
@@ -111,7 +109,7 @@ def test_a_random_number_of_users():
 
 
 @pytest.mark.parametrize(
-    ("protocol", "eps", "users", "values"),
+    "protocol, eps, users, values",
     [
         ("correlated_noise", 1.0, 1e5, 1000),
         ("one_sided_noise", 6.0, 1e4, 100),

@@ -21,7 +21,7 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize(("kind", "name"), ADD_REMOVE)
+@pytest.mark.parametrize("kind, name", ADD_REMOVE)
 def test_estimate_reads_no_protected_number(kind, name):
     protocol = get(kind, name).calibrate(Budget(1.0, 1e-6, "add_remove"), Fixed(999), TASKS[kind])
     aggregate = np.full((1, {"frequency": 4, "summation": 1, "vectors": 3}[kind]), 200.0)
@@ -29,7 +29,7 @@ def test_estimate_reads_no_protected_number(kind, name):
     np.testing.assert_array_equal(*estimates)
 
 
-@pytest.mark.parametrize(("kind", "name"), ADD_REMOVE)
+@pytest.mark.parametrize("kind, name", ADD_REMOVE)
 @pytest.mark.parametrize("relation", ["replace_one", "add_remove"])
 def test_the_record_names_what_is_unprotected(kind, name, relation):
     arguments = ["describe", name, "--users", "1000", *OPTIONS[kind], "--eps", "1", "--delta", "1e-6"]
@@ -61,7 +61,7 @@ def test_stated_error_is_of_shares():
     assert deviation < 6 * squared.std() / np.sqrt(squared.size)
 
 
-@pytest.mark.parametrize(("kind", "name"), [case for case in ADD_REMOVE if case[0] == "frequency"])
+@pytest.mark.parametrize("kind, name", [case for case in ADD_REMOVE if case[0] == "frequency"])
 @pytest.mark.parametrize("planned", [50, 1000])
 def test_shares_of_other_numbers_are_refused(kind, name, planned):
     """Counts are divided by the planned number, so that no interval around such shares covers."""

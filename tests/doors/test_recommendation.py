@@ -91,7 +91,7 @@ def test_ties_go_to_fewest_messages():
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    "name, words",
     [
         ("pure_dump", "values are in the clear: the local eps is inf."),
         ("grr_blanket", "a value has only the local eps, "),

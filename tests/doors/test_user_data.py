@@ -162,11 +162,11 @@ def counts_of(data: Any, column: str = "v", **options: Any) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(  # rows of several vectors of the engine where formats have a reader of their own
-    ("form", "size"),
+    "form, size",
     [(form, 600 if form in ("a.csv", "a.jsonl", "a.parquet", "frame") else 1) for form in FORMATS],
 )
 @pytest.mark.parametrize(
-    ("cells", "options", "counts", "left_out"),
+    "cells, options, counts, left_out",
     [
         ([True, False, True, None], {}, {"true": 2, "false": 1}, 1),
         ([True, False, True, True], {"domain_size": 2}, {"0": 1, "1": 3}, 0),
@@ -200,9 +200,7 @@ def test_formats_count_a_table_alike(folder, monkeypatch, form, size, cells, opt
     assert all(re.search(r"\((.*, )?(row|line) \d+\)$", fault) for fault in counted.faults)
 
 
-@pytest.mark.parametrize(
-    ("end", "left_out"), [(",", 0), (",,", 0), (",,,", 0), (", ", 1), (",x", 1), (",,x", 1)]
-)
+@pytest.mark.parametrize("end, left_out", [(",", 0), (",,", 0), (",,,", 0), (", ", 1), (",x", 1), (",,x", 1)])
 def test_trailing_delimiters_are_no_cells(folder, end, left_out):
     Path("a.csv").write_text("u,v\n" + "1,red\n2,blue\n" * 3 + f"3,red{end}\n4,blue\n")
     counted = count_column("a.csv", "v", values=["red", "blue"])
@@ -307,7 +305,7 @@ def test_omitted_rows_are_counted_by_reason(folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "is_user"),
+    "name, is_user",
     [
         (name, True)
         for name in ("user_id", "userId", "uid", "User", "customer no", "client-id", "email", "patientID")
@@ -358,7 +356,7 @@ def test_quantities_are_not_categories(folder):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.jsonl", "a.csv.gz"])
 @pytest.mark.parametrize(
-    ("reason", "message"),
+    "reason, message",
     [
         (
             "When reading 'a' in 'b': AWS Error ACCESS_DENIED: HTTP status 403",
@@ -381,7 +379,7 @@ def test_unreadable_s3_object_gives_reason(monkeypatch, name, reason, message):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content, message",
     [
         ("color;n\nred;1\nblue;2\n", None),
         ("n|color\n1|red\n2|blue\n", None),
@@ -547,7 +545,7 @@ def test_file_and_frame_sets_agree(folder):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    "line, message",
     [
         ('{"s": [[1]]}', "has values of another shape under s"),
         ('{"s": [{"a": 1}]}', "has values of another shape under s"),

@@ -59,7 +59,7 @@ def test_planted_change_is_named(case, quantity, value):
     assert moved(changed(case, quantity, value)) == [(case, quantity)]
 
 
-@pytest.mark.parametrize(("part", "change", "found"), [("part", 9e-12, 0), (FLAT, 1e-7, 0), (FLAT, 1e-5, 1)])
+@pytest.mark.parametrize("part, change, found", [("part", 9e-12, 0), (FLAT, 1e-7, 0), (FLAT, 1e-5, 1)])
 def test_tolerance_of_part_is_applied(part, change, found):
     assert len(moved(changed("usual", "delta", [1e-6, 0.25 * (1 + change)]), part)) == found
 

@@ -177,7 +177,7 @@ def test_sum_over_many_numbers_ends():
 
 
 @pytest.mark.parametrize(
-    ("call", "error"),
+    "call, error",
     [
         (
             lambda: designs.jump_counters_delta(designs.JumpCounter(0.4, 601.0, 2.0), 1.0),

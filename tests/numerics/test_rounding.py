@@ -18,7 +18,7 @@ def test_text_is_on_its_side(value: float, digits: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "side", "text"),
+    "value, side, text",
     [
         (1.0000001, "up", "1.00001"),
         (1.0000001, "down", "1"),

@@ -100,7 +100,7 @@ def test_two_sided_geometric_follows_its_pmf(scale):
     assert_moments(drawn, 2 * r / (1 - r) ** 2)
 
 
-@pytest.mark.parametrize(("shape", "ratio"), [(0.01, 0.9), (0.3, 0.5), (1.0, 0.8), (1.24, 0.9), (17.5, 0.3)])
+@pytest.mark.parametrize("shape, ratio", [(0.01, 0.9), (0.3, 0.5), (1.0, 0.8), (1.24, 0.9), (17.5, 0.3)])
 def test_polya_difference_follows_its_pmf(shape, ratio):
     drawn = polya_difference(shape, -1 / math.log(ratio), rng(6), DRAWS)
     one = nbinom.pmf(np.arange(800), shape, 1 - ratio)

@@ -35,7 +35,7 @@ def bounds(*args, **options):
 
 
 @pytest.mark.parametrize(
-    ("values", "masses", "copies"),
+    "values, masses, copies",
     [
         ([1.7, -2.1], [0.3, 0.6], 1),
         ([1.7, -2.1], [0.3, 0.7], 5),
@@ -61,7 +61,7 @@ SMALL = [
 ]
 
 
-@pytest.mark.parametrize(("copies", "down", "up"), SMALL)
+@pytest.mark.parametrize("copies, down, up", SMALL)
 def test_small_results_keep_their_digits(copies, down, up):
     truth = two_point(1.0, down, up, copies)
     low, high = bounds([1.0, down], [up, 1 - up], copies)

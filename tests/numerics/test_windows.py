@@ -17,7 +17,7 @@ from shuffledp.numerics import (
 
 @pytest.mark.parametrize("tail", [1e-6, 1e-30, 1e-300])
 @pytest.mark.parametrize(
-    ("n", "p"), [(0, 0.5), (5, 0.0), (5, 1.0), (12, 0.4), (10**6, 1e-5), (50000, 0.3), (4000, 0.9999)]
+    "n, p", [(0, 0.5), (5, 0.0), (5, 1.0), (12, 0.4), (10**6, 1e-5), (50000, 0.3), (4000, 0.9999)]
 )
 def test_binomial_window_is_accurate(n, p, tail):
     """The mass that the window omits is at most the stated one."""
@@ -34,7 +34,7 @@ def test_binomial_window_is_accurate(n, p, tail):
 
 
 @pytest.mark.parametrize("tail", [1e-6, 1e-30])
-@pytest.mark.parametrize(("shape", "decay"), [(0.3, 0.2), (1.0, 1e-3), (25.0, 0.05), (1e6, 10.0), (4.0, 8.0)])
+@pytest.mark.parametrize("shape, decay", [(0.3, 0.2), (1.0, 1e-3), (25.0, 0.05), (1e6, 10.0), (4.0, 8.0)])
 def test_negative_binomial_window_is_accurate(shape, decay, tail):
     """The mass that the window omits is at most the stated one."""
     window = negative_binomial_window(shape, decay, tail, 2**20)

@@ -113,7 +113,7 @@ def test_edited_user_file_changes_its_key(users_folder: Path, name: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "same"),
+    "old, new, same",
     [
         ("x = 1  # one", "x = 1  # two", True),
         ("x = 1  # one", "\n\nx = (1)", True),

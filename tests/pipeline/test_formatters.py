@@ -21,7 +21,7 @@ from shuffledp.pipeline.formatters import (
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
+    "value, text",
     [
         (0, "0"),
         (2.0, "2"),
@@ -74,7 +74,7 @@ def test_percentages_hide_rounding_errors():
 
 
 @pytest.mark.parametrize(
-    ("ratios", "text"),
+    "ratios, text",
     [
         ([1.001, 1], "does not change it"),
         ([1.02, 1], "changes it by at most 2 %"),

@@ -237,7 +237,7 @@ class Mine(Local):
 
 
 @pytest.mark.parametrize(
-    ("edited", "published"),
+    "edited, published",
     [
         (PLUGIN, True),
         (PLUGIN.replace("says nothing", "says something"), True),

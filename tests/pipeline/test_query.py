@@ -60,7 +60,7 @@ def test_variables_are_selected_by_name():
 
 
 @pytest.mark.parametrize(
-    ("asked", "error", "said"),
+    "asked, error, said",
     [
         (("eror", "ours", {}), ValueError, r"ours has no 'eror'. Known: .*error"),
         (("error", "ours", {"esp": 1}), ValueError, r"ours has no variable esp. Known: eps, k, experiment"),
@@ -117,7 +117,7 @@ def test_ties_are_within_half_a_percent():
 
 
 @pytest.mark.parametrize(
-    ("points", "outcome", "never_above"),
+    "points, outcome, never_above",
     [
         (Points(5, 0), "holds", "holds"),
         (Points(4, 1), "in part", "in part"),
@@ -132,7 +132,7 @@ def test_points_decide_from_half_on(points, outcome, never_above):
 
 
 @pytest.mark.parametrize(
-    ("points", "text"),
+    "points, text",
     [
         (Points(20, 0), "all 20 points"),
         (Points(13, 7), "13 of 20 points"),

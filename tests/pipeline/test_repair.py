@@ -58,7 +58,7 @@ def test_links_outside_results_are_not_followed(results, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("folder", "places"),
+    "folder, places",
     [*((name, RESULTS) for name in ("runs/a/b", "figures/a", "claims", "site/charts", ".")), (".", PREPARED)],
 )
 def test_leftovers_of_killed_jobs_are_removed(results, folder, places):

@@ -9,7 +9,7 @@ from shuffledp.pipeline import run_folders
 
 
 @pytest.mark.parametrize(
-    ("folder", "says"),
+    "folder, says",
     [
         ("there", None),
         ("file", "not a folder: '{}/file'"),

@@ -20,7 +20,7 @@ def test_aliases_stand_for_what_they_name():
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    "text, says",
     [
         ("a: 1\nb: {c: 1, c: 2}\n", r", line 2: the key 'c' is given twice\."),
         ("a: 1\nno: 2\n", r", line 2: the key False is not text: write it in quotes\."),

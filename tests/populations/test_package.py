@@ -110,7 +110,7 @@ def test_bounds_never_leave_the_range():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    "make, message",
     [
         (lambda: Empirical(()), "Empirical: pmf must be a non-empty"),
         (lambda: Empirical((0.5, 0.6)), "Empirical: pmf must sum to 1"),

@@ -24,7 +24,7 @@ NAMED = {"designated_coins", "hashed_balls_into_bins", "mix_dump", "pure_dump"}
 SLOW = {"flexible_mix_dump", "coarse_correlated_sum"}
 
 
-@pytest.mark.parametrize(("kind", "name"), [one for one in BUILT_INS if one[1] not in SLOW])
+@pytest.mark.parametrize("kind, name", [one for one in BUILT_INS if one[1] not in SLOW])
 def test_every_built_in(kind, name):
     """Bounds grow with the share from the spent eps to at most the local eps; unknown bounds are nan."""
     protocol = calibrated(kind, name)

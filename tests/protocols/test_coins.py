@@ -4,7 +4,7 @@ import pytest
 from shuffledp.protocols._coins import coin_blocks
 
 
-@pytest.mark.parametrize(("users", "width"), [(0, 3), (7, 3), (5, 2**21), (2, 2**23)])
+@pytest.mark.parametrize("users, width", [(0, 3), (7, 3), (5, 2**21), (2, 2**23)])
 def test_blocks_are_ordered_and_small(users, width):
     blocks = list(coin_blocks(users, width, np.random.default_rng(1)))
     assert [i for block, _ in blocks for i in range(block.start, block.stop)] == list(range(users))

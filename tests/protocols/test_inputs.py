@@ -15,7 +15,7 @@ PROTOCOLS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 METHODS = ("expected_variance", "expected_squared_error", "expected_absolute_error")
 
 
-@pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
+@pytest.mark.parametrize("kind, name", PROTOCOLS)
 def test_inputs_of_other_task_are_refused(kind, name):
     protocol_class = get(kind, name)
     cases = sorted(

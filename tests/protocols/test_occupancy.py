@@ -7,7 +7,7 @@ from shuffledp.protocols import _occupancy
 from shuffledp.protocols._occupancy import filled, filled_moments
 
 
-@pytest.mark.parametrize(("users", "slots"), [(50, 40), (12, 100), (20, 7), (30, 1)])
+@pytest.mark.parametrize("users, slots", [(50, 40), (12, 100), (20, 7), (30, 1)])
 def test_blocks_of_slots_follow_law(monkeypatch, users, slots):
     monkeypatch.setattr(_occupancy, "_AT_ONCE", 8)
     drawn = np.array([filled(users, slots, np.random.default_rng([slots, seed])) for seed in range(800)])

@@ -52,7 +52,7 @@ def calibrated(kind, name, accounting, **options):
     return get(kind, name).calibrate(Budget(0.9, 1e-4), population, task, accounting=accounting, **options)
 
 
-@pytest.mark.parametrize(("kind", "name"), sorted(LABELS))
+@pytest.mark.parametrize("kind, name", sorted(LABELS))
 def test_calibrated_protocol_states_its_accounting(kind, name):
     for accounting, label in LABELS[kind, name].items():
         options = OPTIONS.get(name, {})
@@ -162,7 +162,7 @@ def test_missing_accounting_has_weakest_label():
 
 
 @pytest.mark.parametrize(
-    ("attributes", "message"),
+    "attributes, message",
     [
         ({"guarantee": "best"}, "sets guarantee to 'best', expected one of exact, upper, approximate, unproven"),
         ({"guarantee": 3}, "sets guarantee to 3, expected a text or a property"),
@@ -225,7 +225,7 @@ def test_witness_of_multi_union_as_printed():
 
 
 @pytest.mark.parametrize(
-    ("name", "options"), [("flexible_pure_dump", {}), ("flexible_mix_dump", {"eps_local": 600.0})]
+    "name, options", [("flexible_pure_dump", {}), ("flexible_mix_dump", {"eps_local": 600.0})]
 )
 def test_witness_of_flexible_dummies_as_printed(name, options):
     n, rate, eps, delta = 3000, 0.06, 1.0, 3e-81
@@ -277,7 +277,7 @@ def random_budget(rng, like):
     return Budget(tuple(eps) if isinstance(like.eps, tuple) else eps[0], delta, like.neighbours)
 
 
-@pytest.mark.parametrize(("kind", "name"), PROTOCOLS, ids=["-".join(p) for p in PROTOCOLS])
+@pytest.mark.parametrize("kind, name", PROTOCOLS, ids=["-".join(p) for p in PROTOCOLS])
 def test_profile_keeps_calibrated_delta(kind, name):
     protocol_class = get(kind, name)
     rng = np.random.default_rng([5, *name.encode()])
@@ -304,7 +304,7 @@ def test_profile_keeps_calibrated_delta(kind, name):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments, message",
     [
         ((1.0, Fixed(99), Frequency(2)), r"amplified: budget must be a Budget, such as .*, got 1\.0\."),
         (
@@ -325,7 +325,7 @@ def test_privacy_levels_need_multi_level():
         get("frequency", "local").calibrate(Budget((0.5, 1.0), 1e-6), Fixed(99), Frequency(2))
 
 
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in TASK_KINDS for name in available(kind)])
+@pytest.mark.parametrize("kind, name", [(kind, name) for kind in TASK_KINDS for name in available(kind)])
 def test_a_calibrated_protocol_can_be_stored(kind, name):
     protocol = calibrated(kind, name, get(kind, name).accountings[-1], **OPTIONS.get(name, {}))
     assert pickle.dumps(pickle.loads(pickle.dumps(protocol))) == pickle.dumps(protocol)

@@ -30,7 +30,7 @@ def test_job_error_names_class_and_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("protocol", "expected"), [("mine.py:Mine", "mine.py:Mine: KeyError: 'k'"), ("local", "'k'")]
+    "protocol, expected", [("mine.py:Mine", "mine.py:Mine: KeyError: 'k'"), ("local", "'k'")]
 )
 def test_built_in_and_user_errors_differ(monkeypatch, protocol, expected):
     """A job of a built-in keeps its error; one of a user names the class."""

@@ -56,7 +56,7 @@ def test_messages_are_capped():
         assert calibrated("frequency", name).poisoning_gain(FAKES, cap=5) == FAKES
 
 
-@pytest.mark.parametrize(("kind", "name"), BUILT_INS)
+@pytest.mark.parametrize("kind, name", BUILT_INS)
 def test_built_ins_have_poisoning_rules(kind, name):
     """A rule may be that the gain is unknown."""
     protocol = calibrated(kind, name)

@@ -32,7 +32,7 @@ def test_name_ignores_case_and_blanks():
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"),
+    "name, hint",
     [
         ("amplifed", " Did you mean 'amplified'?"),
         ("hadamard", " Did you mean 'hadamard_response'?"),
@@ -49,7 +49,7 @@ def test_an_unknown_name_gets_close_names(name, hint):
 
 
 @pytest.mark.parametrize(
-    ("name", "protocol"),
+    "name, protocol",
     [("olh", "solh"), ("grr", "grr_blanket"), ("HR", "hadamard_response"), ("ss", "subset_selection")],
 )
 def test_usual_abbreviations_are_names(name, protocol):
@@ -89,7 +89,7 @@ def test_edited_file_gives_a_new_class(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "message"),
+    "name, text, message",
     [
         ("no.py:Coin", None, "there is no file"),
         (r"folder\mine.py:Coin", SOUND, "Separate folders by '/'"),
@@ -260,7 +260,7 @@ def offers(tmp_path, entries, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
+    "lines, message",
     [
         (["frequency.solh = odd_protocols:S"], "odd_protocols:S has the name 'frequency.solh', which is the name of"),
         (["frequency.a = odd_protocols:A", "frequency.a = odd_protocols:B"], "also the name of odd_protocols:A"),
@@ -286,7 +286,7 @@ def test_inner_module_is_found_without_import(offers, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    "value, message",
     [
         ("odd_protocols.inner.mine:Odd", "cannot be imported: RuntimeError: imported"),
         ("odd_protocols.gone:Odd", "there is no module odd_protocols.gone"),

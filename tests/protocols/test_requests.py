@@ -53,7 +53,7 @@ def calibrated(kind, name, population, *, accounting=None, budget=BUDGET, task=N
     return found.calibrate(budget, population, task, accounting=how, **OWN_OPTIONS.get(name, {}))
 
 
-@pytest.mark.parametrize(("kind", "name"), [one for one in PROTOCOLS if one[1] not in SEARCHING])
+@pytest.mark.parametrize("kind, name", [one for one in PROTOCOLS if one[1] not in SEARCHING])
 def test_label_states_treatment_of_population(kind, name):
     fixed = calibrated(kind, name, Fixed(2000))
     assert fixed.population is None
@@ -92,7 +92,7 @@ def test_group_is_for_most_users():
         calibrated("summation", "split_and_mix", SubGaussian(2000.0, 30.0))
 
 
-@pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
+@pytest.mark.parametrize("kind, name", PROTOCOLS)
 @pytest.mark.parametrize("others", [700, 2000])
 def test_law_without_spread_is_fixed(kind, name, others):
     fixed, law = (calibrated(kind, name, p) for p in (Fixed(others), Empirical((1.0,), others)))
@@ -100,7 +100,7 @@ def test_law_without_spread_is_fixed(kind, name, others):
     assert replace(law, population=None, treatment="", **other) == fixed
 
 
-@pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
+@pytest.mark.parametrize("kind, name", PROTOCOLS)
 def test_delta_falls_with_number_of_users(kind, name):
     protocol = calibrated(kind, name, Fixed(2000))
     if protocol.follows_announcement:
@@ -142,7 +142,7 @@ def test_pure_budget_ignores_other_users():
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "accounting"),
+    "kind, name, accounting",
     [
         ("frequency", "mix_dump", "printed"),
         ("frequency", "correlated_noise", "exact"),

@@ -12,7 +12,7 @@ from shuffledp.tasks import TASK_KINDS
 TEMPLATES = [*((task, "local") for task in TASK_KINDS), ("frequency", "amplified")]
 
 
-@pytest.mark.parametrize(("task", "template"), TEMPLATES)
+@pytest.mark.parametrize("task, template", TEMPLATES)
 def test_new_baseline_conforms(task, template, tmp_path, monkeypatch):
     monkeypatch.setattr(running, "MESSAGE_REPEATS", 100)
     (tmp_path / "own.py").write_text(scaffold.class_source(task, "own", template))
@@ -25,7 +25,7 @@ def test_new_baseline_conforms(task, template, tmp_path, monkeypatch):
     assert "end to end" in verdicts[-1].note
 
 
-@pytest.mark.parametrize(("task", "template"), TEMPLATES)
+@pytest.mark.parametrize("task, template", TEMPLATES)
 def test_baseline_files_are_complete(task, template):
     files = scaffold.files(task, "my_own", template)
     assert [str(path) for path in files] == [

@@ -112,7 +112,7 @@ def brute_force(users, slots):
     return filled.mean(), filled.var(), (1 / filled).mean(), (1 / filled**2).mean()
 
 
-@pytest.mark.parametrize(("users", "slots"), [(1, 1), (5, 1), (1, 4), (2, 2), (3, 2), (6, 3), (4, 5), (7, 4)])
+@pytest.mark.parametrize("users, slots", [(1, 1), (5, 1), (1, 4), (2, 2), (3, 2), (6, 3), (4, 5), (7, 4)])
 def test_filled_slots_by_enumeration(users, slots):
     mean, variance, inverse, inverse_square = brute_force(users, slots)
     n = np.array([users])

@@ -42,6 +42,6 @@ def test_a_source_is_named_in_words():
     assert source_of(identities()["jump_counts"]) == ""
 
 
-@pytest.mark.parametrize(("name", "keys"), [("local", ["warner1965randomized", "dwork2006calibrating"])])
+@pytest.mark.parametrize("name, keys", [("local", ["warner1965randomized", "dwork2006calibrating"])])
 def test_shared_name_has_all_sources(name, keys):
     assert sorted(re.findall(r"@\w+\{(\w+),", registry.bibtex_of(name))) == sorted(keys)

@@ -46,7 +46,7 @@ def chunks(users, *cuts):
         yield Users(users.values[start:stop], levels)
 
 
-@pytest.mark.parametrize(("kind", "name"), STREAMED)
+@pytest.mark.parametrize("kind, name", STREAMED)
 def test_parts_follow_the_whole_law(kind, name):
     case, protocol = feasible_case(kind, name)
     public = case.participants(1).public
@@ -117,7 +117,7 @@ def test_progress_reaches_the_end_once():
     assert told == [(10, 25), (20, 25), (25, 25)]
 
 
-@pytest.mark.parametrize(("announced", "coming"), [(25, "24"), (23, "24 or more"), (25, "0")])
+@pytest.mark.parametrize("announced, coming", [(25, "24"), (23, "24 or more"), (25, "0")])
 def test_other_users_than_announced_are_refused(announced, coming):
     protocol = get("frequency", "local").calibrate(Budget(1.0, 1e-3), Fixed(24), Frequency(2))
     users = [] if coming == "0" else [Users(np.zeros(24, np.int64))]

@@ -25,7 +25,7 @@ def test_response_odds_are_near_budget(eps, bits):
         assert response.true_weight <= allowed < response.true_weight + 1
 
 
-@pytest.mark.parametrize(("domain_size", "bits"), [(2, 1), (2, 3), (3, 1), (4, 2)])
+@pytest.mark.parametrize("domain_size, bits", [(2, 1), (2, 3), (3, 1), (4, 2)])
 def test_a_report_has_these_probabilities(domain_size, bits):
     response = ValueResponse.within(Fraction(1), domain_size, bits)
     assert response.keep + (domain_size - 1) * response.lie == 1
@@ -53,7 +53,7 @@ def test_zero_shape_omits_cancelling_noise():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    "call, said",
     [
         (lambda: ValueResponse.within(1.0, 5), r"eps_local must be an integer or a Fraction .* got 1.0"),
         (lambda: ValueResponse.within(0, 5), r"eps_local must be .* > 0"),

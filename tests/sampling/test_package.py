@@ -65,7 +65,7 @@ def test_coins_of_exponential_probability(exponent):
 
 
 @pytest.mark.parametrize(
-    ("trials", "heads"), [(0, F(1, 3)), (3, F(1, 3)), (4, F(5, 8)), (2, F(9, 10)), (3, F(1))]
+    "trials, heads", [(0, F(1, 3)), (3, F(1, 3)), (4, F(5, 8)), (2, F(9, 10)), (3, F(1))]
 )
 def test_binomial_numbers(trials, heads):
     found = by_bits(lambda source: binomial(trials, heads, source), 14)
@@ -116,7 +116,7 @@ def choose(top: F, j: int) -> F:
 
 
 @pytest.mark.parametrize(
-    ("shape", "ratio", "nothing"),  # `nothing` is (1 - ratio)^shape, a rational number in these cases
+    "shape, ratio, nothing",  # `nothing` is (1 - ratio)^shape, a rational number in these cases
     [
         (F(1, 2), F(3, 4), F(1, 2)),
         (F(3, 2), F(5, 9), F(8, 27)),
@@ -130,7 +130,7 @@ def test_negative_binomial_numbers(shape, ratio, nothing):
 
 
 @pytest.mark.parametrize(
-    ("shape", "ratio", "nothing"),
+    "shape, ratio, nothing",
     [(F(1, 2), F(3, 4), F(1, 2)), (F(1), F(1, 2), F(1, 2)), (F(2), F(1, 3), F(4, 9))],
 )
 def test_clusters_are_independent_poisson_numbers(shape, ratio, nothing):
@@ -207,7 +207,7 @@ def test_accepted_laplace_proposals(monkeypatch):
     assert all(ways == [(F(1, 2), 0, ())] for ways in found.values())
 
 
-@pytest.mark.parametrize(("speed", "length"), [(1, 1), (1, 4), (3, 7), (5, 2)])
+@pytest.mark.parametrize("speed, length", [(1, 1), (1, 4), (3, 7), (5, 2)])
 def test_geometric_numbers_of_exponential_ratio(speed, length):
     """Every whole number x is proposed in one way, with weight exp(-x / t); the result is x / s, rounded down."""
     found = defaultdict(list)
@@ -356,7 +356,7 @@ def test_the_standard_library_is_enough():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    "call, said",
     [
         (lambda: uniform_below(0), r"uniform_below: count must be an integer >= 1, got 0"),
         (lambda: uniform_below(2.0), r"count must be an integer >= 1, got 2.0"),

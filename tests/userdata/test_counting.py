@@ -45,7 +45,7 @@ def test_the_number_of_values_is_bounded(file, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "says"),
+    "text, options, says",
     [
         ("v\n1\n", {}, "has a single value; a domain needs"),
         ("v\n\n", {}, "no row that can be counted"),

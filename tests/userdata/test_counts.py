@@ -72,7 +72,7 @@ def in_spark(query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "run"), [("duckdb", in_duckdb), pytest.param("spark", in_spark, marks=pytest.mark.spark)]
+    "name, run", [("duckdb", in_duckdb), pytest.param("spark", in_spark, marks=pytest.mark.spark)]
 )
 def test_guides_query_makes_the_same_file(tmp_path, monkeypatch, name, run):
     monkeypatch.chdir(tmp_path)

@@ -59,7 +59,7 @@ def server(local: Path, tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.mark.parametrize(
-    ("name", "column"),
+    "name, column",
     [
         ("days", "v"),
         ("days/*/part.csv", "day"),

@@ -57,7 +57,7 @@ def test_lists_of_parquet_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    "options, says",
     [
         ({}, "Give either column"),
         ({"user": "user"}, "Give either column"),

@@ -25,7 +25,7 @@ def directly(ones, zeros, p, tau):
 
 
 @pytest.mark.parametrize(
-    ("known", "p"),
+    "known, p",
     [
         ((0, 2_000), 0.4),
         ((2_000, 0), 0.4),

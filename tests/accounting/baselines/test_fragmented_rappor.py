@@ -17,7 +17,7 @@ from shuffledp.accounting.errors import Infeasible
 
 
 @pytest.mark.parametrize("eps", [0.3, 1.0, 2.5])
-@pytest.mark.parametrize(("n", "p"), [(2, 0.2), (5, 0.1), (30, 0.05)])
+@pytest.mark.parametrize("n, p", [(2, 0.2), (5, 0.1), (30, 0.05)])
 def test_rappor_delta_equals_enumeration(n, p, eps):
     k = np.arange(n + 1)
     flips = binom.pmf(k, n, p)
@@ -55,7 +55,7 @@ def told(n, p):
 
 
 @pytest.mark.parametrize(
-    ("users", "delta", "message"), [(10**6, 1e-6, "n = 1000000"), (3, 1e-300, "64 shares of 3 users")]
+    "users, delta, message", [(10**6, 1e-6, "n = 1000000"), (3, 1e-300, "64 shares of 3 users")]
 )
 def test_uncounted_collision_shares_are_refused(users, delta, message):
     with pytest.raises(Infeasible, match=message):

@@ -40,7 +40,7 @@ def test_windows_hold_the_laws(variance):
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "skellam"])
-@pytest.mark.parametrize(("shift", "eps", "variance"), [(1, 0.3, 2.0), (1, 1.5, 0.4), (3, 0.5, 12.0)])
+@pytest.mark.parametrize("shift, eps, variance", [(1, 0.3, 2.0), (1, 1.5, 0.4), (3, 0.5, 12.0)])
 def test_deltas_are_sums_over_all_outcomes(noise, shift, eps, variance):
     reach = 60 + shift
     y = np.arange(-reach, reach + 1)

@@ -62,7 +62,7 @@ def test_subset_exponential_equals_enumeration(d, s, k, eps):
         assert_allclose(float(profile.delta(e)), want, rtol=1e-9, atol=1e-15)
 
 
-@pytest.mark.parametrize(("d", "s"), [(1_000, 8), (10_000, 20)])
+@pytest.mark.parametrize("d, s", [(1_000, 8), (10_000, 20)])
 def test_subsets_of_large_domains(d, s):
     """Binomial coefficients beyond floats, and subsets that reveal almost nothing, once raised errors."""
     for k in (1, 7, d // 2, d - 2 * s + 1, d - s):

@@ -25,9 +25,7 @@ def set_partitions_by_colour(n, q, shares):
     return total / count
 
 
-@pytest.mark.parametrize(
-    ("n", "q", "shares"), [(2, 2, 3), (3, 3, 2), (3, 5, 3), (4, 4, 3), (4, 9, 3), (3, 40, 4)]
-)
+@pytest.mark.parametrize("n, q, shares", [(2, 2, 3), (3, 3, 2), (3, 5, 3), (4, 4, 3), (4, 9, 3), (3, 40, 4)])
 def test_collision_bound_counts_components(n, q, shares):
     want = 0.5 * math.sqrt(set_partitions_by_colour(n, q, shares) - 1)
     assert_allclose(ikos_distance(n, q, shares), min(want, 1.0), rtol=1e-12)
@@ -46,7 +44,7 @@ def shuffled_views(inputs, q, shares):
 
 
 @pytest.mark.parametrize(
-    ("inputs", "q", "shares"), [((0, 0), 2, 4), ((0, 1), 3, 3), ((1, 1, 0), 3, 3), ((0, 2), 3, 4)]
+    "inputs, q, shares", [((0, 0), 2, 4), ((0, 1), 3, 3), ((1, 1, 0), 3, 3), ((0, 2), 3, 4)]
 )
 def test_collision_bound_covers_exact_distance(inputs, q, shares):
     found = shuffled_views(inputs, q, shares)

@@ -31,7 +31,7 @@ def of_data_set(others, p, eps, first, second):
     return divergence(np.outer(p0, p1), np.outer(q0, q1), eps)
 
 
-@pytest.mark.parametrize(("others", "p"), [(1, 0.1), (3, 0.2), (7, 0.05), (12, 0.3), (16, 0.02)])
+@pytest.mark.parametrize("others, p", [(1, 0.1), (3, 0.2), (7, 0.05), (12, 0.3), (16, 0.02)])
 @pytest.mark.parametrize("eps", [0.0, 0.1, 0.5, 1.0, 2.0])
 def test_no_data_set_loses_more(others, p, eps):
     bound = summed_bits_delta(others, p, eps, OMITTED)

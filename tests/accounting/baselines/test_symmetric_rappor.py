@@ -29,7 +29,7 @@ def table(k, eps_bit):
     )
 
 
-@pytest.mark.parametrize(("k", "users", "eps"), [(2, 3, 0.4), (3, 3, 0.4), (3, 2, 1.0)])
+@pytest.mark.parametrize("k, users, eps", [(2, 3, 0.4), (3, 3, 0.4), (3, 2, 1.0)])
 def test_bounds_enclose_all_sums(k, users, eps):
     randomizer = SymmetricRAPPOR(1.0, k)
     vectors, rows = table(k, 1.0)

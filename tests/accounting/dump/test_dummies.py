@@ -31,7 +31,7 @@ def test_the_search_finds_the_smallest_count(excess):
 
 
 @pytest.mark.parametrize(
-    ("first", "values", "eps", "eps_local", "tail"),
+    "first, values, eps, eps_local, tail",
     [
         (40_000, 50, 0.4, 8.0, 1e-30),  # j rarely changes with m
         (40_000, 50, 0.05, 0.4, 1e-30),  # and often

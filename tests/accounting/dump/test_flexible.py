@@ -23,7 +23,7 @@ from shuffledp.tasks import Budget, Frequency
 N = 500_000
 
 
-@pytest.mark.parametrize(("n", "values", "dummies", "rate"), [(1, 3, 4, 0.7), (12, 5, 7, 0.2)])
+@pytest.mark.parametrize("n, values, dummies, rate", [(1, 3, 4, 0.7), (12, 5, 7, 0.2)])
 @pytest.mark.parametrize("eps_local", [1.5, math.inf])
 def test_delta_averages_senders_and_reports(n, values, dummies, rate, eps_local):
     senders = binom.pmf(np.arange(n + 1), n, rate)

@@ -21,7 +21,7 @@ from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
 
 
 @pytest.mark.parametrize(
-    ("k", "eps_local", "users", "eps"),
+    "k, eps_local, users, eps",
     [(2, 1.0, 4, 0.3), (3, 1.0, 4, 0.3), (4, 2.0, 3, 0.5), (5, 1.0, 2, 0.8), (3, 3.0, 5, 1.0)],
 )
 def test_bounds_enclose_all_responses(k, eps_local, users, eps):

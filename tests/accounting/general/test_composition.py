@@ -74,7 +74,7 @@ def test_accountant_composes_rounds_with_it():
 
 
 @pytest.mark.parametrize(
-    ("mechanisms", "options", "message"),
+    "mechanisms, options, message",
     [
         ([], {}, "mechanisms and rounds must have the same length, at least 1, got 0 and 0"),
         ([GaussianProfile(1.0)], {"rounds": [1, 2]}, "got 1 and 2."),

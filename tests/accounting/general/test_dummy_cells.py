@@ -35,9 +35,7 @@ def enumerated(groups, eps):
     return float(np.sum(np.maximum(p - math.exp(eps) * q, 0.0)))
 
 
-@pytest.mark.parametrize(
-    ("losing", "gaining"), [(1, 0), (0, 1), (1, 1), (2, 1), (1, 2), (2, 2), (3, 0), (0, 3)]
-)
+@pytest.mark.parametrize("losing, gaining", [(1, 0), (0, 1), (1, 1), (2, 1), (1, 2), (2, 2), (3, 0), (0, 3)])
 @pytest.mark.parametrize("mean", [0.05, 1.0, 7.5])
 @pytest.mark.parametrize("eps", [0.0, 0.4, 4.0])
 def test_enumeration(losing, gaining, mean, eps):
@@ -54,7 +52,7 @@ def test_enumeration_of_cells_with_different_means():
 
 
 @pytest.mark.parametrize(
-    ("eps", "mean", "cells", "true"),
+    "eps, mean, cells, true",
     [
         (10.0, 40.0, 18, 7.6470e-17),  # 18 e^-40: the counts of gaining cells may be 0
         (20.0, 40.0, 1, 4.24835e-18),

@@ -62,7 +62,7 @@ def test_uncovered_requests_are_refused(ask):
 
 
 @pytest.mark.parametrize(
-    ("n", "values", "eps_local", "eps"),
+    "n, values, eps_local, eps",
     [
         (6, 466, 30.0001, 30.0),
         (30, 10, 12.01, 12.0),

@@ -81,7 +81,7 @@ def matching_law(value, rate, both, eps_local):
 
 
 @pytest.mark.parametrize(
-    ("rate", "both"), [(0.3, 0.0), (0.5, 0.0), (0.3, 0.05), (0.4, 0.3), (0.7, 0.4), (0.3, 0.09)]
+    "rate, both", [(0.3, 0.0), (0.5, 0.0), (0.3, 0.05), (0.4, 0.3), (0.7, 0.4), (0.3, 0.09)]
 )
 @pytest.mark.parametrize("eps_local", [0.9, 3.0, math.inf])
 @pytest.mark.parametrize("messages", [0, 1, 4])

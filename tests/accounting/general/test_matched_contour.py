@@ -13,7 +13,7 @@ from shuffledp.protocols.frequency.subset_selection import subset_delta, subset_
 
 
 @pytest.mark.parametrize(
-    ("eps", "others", "rate", "eps_local", "both"),
+    "eps, others, rate, eps_local, both",
     [
         (0.1, 300, 0.2, 2.0, 0.0),
         (0.3, 500, 0.02, 4.0, 0.0004),

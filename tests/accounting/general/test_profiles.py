@@ -15,7 +15,7 @@ def test_hockey_stick_refuses_different_shapes():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments, message",
     [
         (([0.0], [0.0, -1.0]), "must be"),
         (([-1.0], [-1.0], -0.1), "omitted must be >= 0"),

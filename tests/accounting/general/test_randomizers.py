@@ -55,7 +55,7 @@ def test_differences_do_not_cancel():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    "make, message",
     [
         (lambda: GRR(301.0, 5), "eps_local must be at most 300"),
         (lambda: SubsetSelection(1.0, 5, 5), r"subset_size must be in \[1, 4\], got 5"),

@@ -46,7 +46,7 @@ def test_short_list_of_orders_warns():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    "make, message",
     [
         (lambda: RenyiCurve([2.0], [0.1, 0.2]), "the same shape"),
         (lambda: RenyiCurve([1.0], [0.1]), "orders must be finite numbers above 1"),

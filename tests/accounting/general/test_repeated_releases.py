@@ -45,7 +45,7 @@ EXACT = [
 ]
 
 
-@pytest.mark.parametrize(("profile", "rounds", "delta", "exact"), EXACT)
+@pytest.mark.parametrize("profile, rounds, delta, exact", EXACT)
 def test_both_bounds_enclose_the_exact_law(profile, rounds, delta, exact):
     """The parameters are integers or rounded to seven digits, so that eps is known to about 3e-5."""
     known = 3.5e-5 * exact + (1.2e-4 if "coins" in repr(profile) else 0)

@@ -11,7 +11,7 @@ from shuffledp.accounting.general.sparse_grr import data_set_deltas, few_matches
 from shuffledp.populations import Fixed, Poisson
 
 
-@pytest.mark.parametrize(("k", "users", "eps_local"), [(2, 5, 1.0), (3, 4, 2.0), (4, 4, 0.5), (5, 3, 6.0)])
+@pytest.mark.parametrize("k, users, eps_local", [(2, 5, 1.0), (3, 4, 2.0), (4, 4, 0.5), (5, 3, 6.0)])
 def test_data_set_deltas_equal_enumeration(k, users, eps_local):
     table = responses(k, eps_local)
     held = ([2] if k > 2 else []) + [0, 1]
@@ -23,7 +23,7 @@ def test_data_set_deltas_equal_enumeration(k, users, eps_local):
 
 
 @pytest.mark.parametrize(
-    ("k", "users", "eps_local"),
+    "k, users, eps_local",
     [(10, 10**9, 18.1), (2, 10**9, 18.1), (1000, 10**9, 19.2), (10**6, 10**5, 8.4)],
 )
 def test_sums_lie_between_contour_sides(k, users, eps_local):

@@ -22,7 +22,7 @@ def brute_force(mean, variance, eps_local, eps, most, **how):
 
 
 @pytest.mark.parametrize(
-    ("mean", "variance", "eps_local", "eps", "how"),
+    "mean, variance, eps_local, eps, how",
     [
         (20.0, 30.0, 1.0, 0.3, {}),
         (20.5, 300.0, 1.0, 0.3, {}),

@@ -53,7 +53,7 @@ def full_scan(law, eps, accounting, adaptive=False, grid=None, objective="random
     return next(plan for plan in plans if plan.objective <= least * (1 + 1e-9)), plans
 
 
-@pytest.mark.parametrize(("law", "eps", "accounting", "how"), SCANNED)
+@pytest.mark.parametrize("law, eps, accounting, how", SCANNED)
 def test_search_equals_a_full_scan(law, eps, accounting, how, monkeypatch):
     best, plans = full_scan(law, eps, accounting, **how)
     evaluated: list[int] = []

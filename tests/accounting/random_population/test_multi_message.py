@@ -35,7 +35,7 @@ def discrete_delta(n, tau, eps, precision):
     return float(np.sum(np.maximum(padded[precision:] - math.exp(eps) * padded[:-precision], 0)))
 
 
-@pytest.mark.parametrize(("n", "precision", "eps"), [(1, 1, 0.5), (3, 2, 0.2), (8, 3, 1.0)])
+@pytest.mark.parametrize("n, precision, eps", [(1, 1, 0.5), (3, 2, 0.2), (8, 3, 1.0)])
 def test_scales_are_safe_for_discrete_sum(n, precision, eps):
     delta = 1e-4
     tau = multi_expected_scale(Fixed(n - 1), eps, delta, precision, accounting="printed")
@@ -46,7 +46,7 @@ def test_scales_are_safe_for_discrete_sum(n, precision, eps):
     assert discrete_delta(n, exact, eps, precision) == pytest.approx(delta / 2, rel=0.025)
 
 
-@pytest.mark.parametrize(("shape", "eps"), [(0.3, 1.0), (1.0, 0.1), (7.5, 0.2)])
+@pytest.mark.parametrize("shape, eps", [(0.3, 1.0), (1.0, 0.1), (7.5, 0.2)])
 def test_polya_noise_stays_within_its_reach(shape, eps):
     size = math.ceil(60 / eps) + 100
     pmf = polya_difference(shape, eps, size)

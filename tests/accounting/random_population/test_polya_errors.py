@@ -20,7 +20,7 @@ def test_small_shapes_tend_to_rare_one():
     assert float(polya_mean_absolute(1e100, 1500.0)) == 0.0
 
 
-@pytest.mark.parametrize(("shape", "eps", "name"), [(1e100, 1e-300, "eps"), (0.0, 1.0, "shape")])
+@pytest.mark.parametrize("shape, eps, name", [(1e100, 1e-300, "eps"), (0.0, 1.0, "shape")])
 def test_infinite_means_are_refused(shape, eps, name):
     with pytest.raises(ValueError, match=f"{name} must be"):
         polya_mean_absolute(shape, eps)

@@ -134,7 +134,7 @@ CURVES = [
 ]
 
 
-@pytest.mark.parametrize(("epsilon", "divergences", "options"), CURVES)
+@pytest.mark.parametrize("epsilon, divergences, options", CURVES)
 def test_curves_take_the_best_order(epsilon, divergences, options):
     orders, setting = np.arange(2, 65), {"n": N, "sigma": 5.0, **options}
     found = epsilon(rounds=100, delta=DELTA, most_order=64, **setting)

@@ -16,7 +16,7 @@ from shuffledp.accounting.summation.noise_design import NoiseDesign
 SETTING = (1.0, 1e-6, 0.9)
 
 
-@pytest.mark.parametrize(("size", "atoms"), [(1, "star"), (3, "halving"), (5, "hub")])
+@pytest.mark.parametrize("size, atoms", [(1, "star"), (3, "halving"), (5, "hub")])
 def test_a_sample_is_certified_again(size, atoms):
     shipped = shipped_design(size, *SETTING, atoms=atoms)
     upper = correlated_noise_delta(shipped.design, 1.0)
@@ -44,7 +44,7 @@ def test_only_exact_setting_has_a_design():
     assert shipped_design(10, *SETTING, atoms="hub", hubs=[7]) is None
 
 
-@pytest.mark.parametrize(("size", "kind"), [(2, ("star", ())), (7, ("hub", (3,)))])
+@pytest.mark.parametrize("size, kind", [(2, ("star", ())), (7, ("hub", (3,)))])
 def test_quick_design_is_near_the_shipped(size, kind):
     design = quick_design(size, *SETTING)
     assert good_atoms(size) == kind == (design.atoms, design.hubs)

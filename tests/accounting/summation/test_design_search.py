@@ -16,7 +16,7 @@ from shuffledp.accounting.summation.noise_design import (
 
 
 @pytest.mark.parametrize(
-    ("size", "eps", "delta", "eps_star", "atoms", "hubs", "known"),
+    "size, eps, delta, eps_star, atoms, hubs, known",
     [
         (1, 1.0, 1e-6, 0.9, "star", None, 600),
         (2, 1.0, 1e-6, 0.9, "halving", None, 2137),

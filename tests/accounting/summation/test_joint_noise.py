@@ -76,7 +76,7 @@ def test_grid_grows_until_large_losses_fit():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    "call, error, message",
     [
         (lambda: design_of(2, 0.9, {1: (1.0, 0.5)}), ValueError, r"missing \[2\]"),
         (

@@ -24,7 +24,7 @@ def with_jumps(size, atoms, centers, rates, eps_star=0.9):
     )
 
 
-@pytest.mark.parametrize(("rate", "center"), [(0.3, 0.5), (4.0, 1.0), (17.0, 14.4), (20.0, 81.4)])
+@pytest.mark.parametrize("rate, center", [(0.3, 0.5), (4.0, 1.0), (17.0, 14.4), (20.0, 81.4)])
 def test_law_is_of_random_jump_numbers(rate, center):
     """The laws agree up to an absolute error, because the transform has no relative precision."""
     length = last_noise(rate, center, 1e-15) + 1

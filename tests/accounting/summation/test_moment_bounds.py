@@ -15,7 +15,7 @@ from shuffledp.accounting.summation.wide_designs import wide_design
 
 
 @pytest.mark.parametrize(
-    ("design", "eps", "lost"),
+    "design, eps, lost",
     [
         (design_of(2, 1.0, {1: (9.0, 0.6), 2: (9.0, 0.5)}, delta=0.01), 1.5, 1e-9),
         (design_of(2, 1.0, {1: (9.0, 0.6), 2: (9.0, 0.5)}, delta=0.01), 4.0, 1e-9),
@@ -44,7 +44,7 @@ def test_every_pair_counts():
 
 
 @pytest.mark.parametrize(
-    ("size", "eps", "delta"),
+    "size, eps, delta",
     [
         *(
             (1, 4.0, 1e-12),

@@ -19,7 +19,7 @@ def messages_of(size):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 13, 64, 100])
-@pytest.mark.parametrize(("atoms", "hubs"), KINDS)
+@pytest.mark.parametrize("atoms, hubs", KINDS)
 def test_atoms_sum_to_zero(size, atoms, hubs):
     if hubs and hubs[-1] > size:
         with pytest.raises(ValueError, match="hubs must be distinct integers"):
@@ -36,7 +36,7 @@ def test_atoms_sum_to_zero(size, atoms, hubs):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call, message",
     [
         (lambda: atom_indices(5, atoms="hub"), "hubs must be distinct integers"),
         (lambda: atom_indices(5, atoms="hub", hubs=(2, 2)), "hubs must be distinct integers"),

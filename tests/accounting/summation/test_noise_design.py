@@ -44,7 +44,7 @@ def test_unfalling_likelihood_ratio_is_infeasible():
         shift_noise._last_above(150.0, math.log1p(-1e-16), 1, 1e-18)
 
 
-@pytest.mark.parametrize(("size", "step"), [(1, 0.4), (4, 0.2), (4, 0.1), (9, 0.05)])
+@pytest.mark.parametrize("size, step", [(1, 0.4), (4, 0.2), (4, 0.1), (9, 0.05)])
 def test_best_split_is_best_of_all(size, step):
     places = range(1, math.ceil(1 / step))
     every = [modular_design(size, 1.0, 1e-6, 0.9, split=i / math.ceil(1 / step)) for i in places]

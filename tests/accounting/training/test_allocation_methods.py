@@ -31,7 +31,7 @@ def sampled_delta(steps, rate, eps_local, eps, way):
 
 
 @pytest.mark.parametrize("way", ["remove", "add"])
-@pytest.mark.parametrize(("steps", "eps_local", "delta"), [(100, 1.0, 1e-4), (200, 0.5, 1e-6)])
+@pytest.mark.parametrize("steps, eps_local, delta", [(100, 1.0, 1e-4), (200, 0.5, 1e-6)])
 def test_decomposition_is_its_formula(steps, eps_local, delta, way):
     eps = allocation_method_epsilon("decomposition", delta, steps, eps_local=eps_local, direction=way)
     part = 1 - (1 - 1 / steps) ** steps
@@ -55,7 +55,7 @@ def test_poisson_is_its_formula():
 
 
 @pytest.mark.parametrize(
-    ("options", "steps"),
+    "options, steps",
     [({"eps_local": 1.0}, 1000), ({"eps_local": 3.0}, 100), ({"sigma": 1.0}, 100), ({"sigma": 0.4}, 50)],
 )
 def test_no_method_is_below_the_pair(options, steps):
@@ -112,7 +112,7 @@ def test_noise_inverts_eps():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    "make, message",
     [
         (
             lambda: AllocationProfile(10, sigma=1.0, participations=11),

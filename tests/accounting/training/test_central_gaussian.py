@@ -63,7 +63,7 @@ def noisy_delta(first: Law, second: Law, noise: float, eps: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("noise", "rounds"),
+    "noise, rounds",
     [(0.5, 1), (2.0, 1), (50.0, 1), (20.0, 100), (50.0, 10_000)],
 )
 def test_replacement_in_all_doubles_clipping_norm(noise, rounds):
@@ -78,7 +78,7 @@ def test_replacement_in_all_doubles_clipping_norm(noise, rounds):
 # -- replacement, m of n users: real data sets, the law of the sum by enumeration of the subsets --------------------
 
 
-@pytest.mark.parametrize(("m", "noise"), [(1, 0.5), (3, 2.0), (4, 2.0)])
+@pytest.mark.parametrize("m, noise", [(1, 0.5), (3, 2.0), (4, 2.0)])
 def test_no_pair_exceeds_replacement_budget(m, noise):
     eps = central_replacement_epsilon(n=4, m=m, noise_multiplier=noise, rounds=1, delta=DELTA)
     whole = central_replacement_epsilon(n=4, m=4, noise_multiplier=noise, rounds=1, delta=DELTA)

@@ -13,9 +13,7 @@ from shuffledp.accounting.training import random_allocation
 from shuffledp.populations import Fixed
 
 
-@pytest.mark.parametrize(
-    ("steps", "eps_local", "delta"), [(10, 12.0, 1e-4), (60, 12.0, 1e-15), (400, 2.0, 1e-9)]
-)
+@pytest.mark.parametrize("steps, eps_local, delta", [(10, 12.0, 1e-4), (60, 12.0, 1e-15), (400, 2.0, 1e-9)])
 def test_pure_steps_near_a_kink(steps, eps_local, delta):
     """If hardly any number of steps counts, delta falls to zero within 1e-4 of eps."""
     low, high = (
@@ -51,7 +49,7 @@ def test_two_steps_cost_at_least_one():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options, message",
     [
         ({}, "Give either eps_local or sigma"),
         ({"eps_local": 1.0, "sigma": 1.0}, "Give either eps_local or sigma"),
@@ -65,7 +63,7 @@ def test_bad_arguments_are_named(options, message):
 
 
 @pytest.mark.parametrize(
-    ("sigma", "steps", "last"), [(1.0, 200, 1.2), (0.3, 200, 12.0), (0.6, 2000, 4.0), (3.0, 400, 0.08)]
+    "sigma, steps, last", [(1.0, 200, 1.2), (0.3, 200, 12.0), (0.6, 2000, 4.0), (3.0, 400, 0.08)]
 )
 def test_close_eps_share_an_upper_law(sigma, steps, last):
     eps = np.linspace(0.0, last, 13)

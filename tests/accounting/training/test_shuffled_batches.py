@@ -69,7 +69,7 @@ def pair(sigma, steps, eps, points):
     return deltas
 
 
-@pytest.mark.parametrize(("sigma", "steps", "eps"), [(1.0, 2, 0.5), (2.0, 4, 0.5)])
+@pytest.mark.parametrize("sigma, steps, eps", [(1.0, 2, 0.5), (2.0, 4, 0.5)])
 def test_a_few_batches_by_quadrature(sigma, steps, eps):
     """Pair <= null clones <= Gaussian; adaptive queries exceed the pair, which is therefore no upper bound."""
     forward, backward = pair(sigma, steps, eps, 300 if steps == 2 else 60)

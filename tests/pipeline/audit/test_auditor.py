@@ -154,7 +154,7 @@ def test_audit_uses_parameters_without_bounds():
 
 
 @pytest.mark.parametrize(
-    ("setting", "least"),
+    "setting, least",
     [
         (("summation", "real_sum", "exact", Summation(2, real=True), Fixed(3), {"levels": 2}), 0.999),
         (("sets", "subset_shuffled", "corrected", Sets(2, 1), Fixed(4), {}), 0.999),
@@ -271,7 +271,7 @@ def test_wrong_parameters_are_found(protocol):
 
 
 @pytest.mark.parametrize(
-    ("protocol", "options"),
+    "protocol, options",
     [
         (SendsHalf, {}),
         (AnswersTooTruthfully, {}),

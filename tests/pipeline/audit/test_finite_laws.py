@@ -106,9 +106,7 @@ def test_mixtures_weigh_their_parts():
     assert found.mass.tolist() == pytest.approx([0.125, 0.125, 0.75])
 
 
-@pytest.mark.parametrize(
-    ("total", "chances"), [(5, [0.2, 0.3]), (90, [0.1, 0.25]), (7, [0.5, 0.5]), (4, [1.0])]
-)
+@pytest.mark.parametrize("total, chances", [(5, [0.2, 0.3]), (90, [0.1, 0.25]), (7, [0.5, 0.5]), (4, [1.0])])
 def test_multinomial_counts(total, chances):
     block = multinomial_counts(total, chances)
     rest = max(0.0, 1 - sum(chances))
@@ -169,7 +167,7 @@ def log_gaussian(k, sigma):
 
 
 @pytest.mark.parametrize(
-    ("law", "log_pmf", "parameters"),
+    "law, log_pmf, parameters",
     [
         (binomial_counts, log_binomial, (40, 0.3)),
         (binomial_counts, log_binomial, (10**4, 0.5)),

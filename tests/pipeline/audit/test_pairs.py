@@ -47,7 +47,7 @@ def test_other_messages_depend_on_user_1():
     assert found.low == pytest.approx(brute_force(total, gains, 0.3, alone), rel=1e-9)
 
 
-@pytest.mark.parametrize(("n", "each", "rate"), [(9, 4, 0.3), (500, 3, 0.1), (4, 0, 0.5)])
+@pytest.mark.parametrize("n, each, rate", [(9, 4, 0.3), (500, 3, 0.1), (4, 0, 0.5)])
 def test_dummies_of_random_senders(n, each, rate):
     """Their law is a power of the law of one sender."""
     found = pairs.spent(binomial_counts(n, rate), each, 0.4)

@@ -59,7 +59,7 @@ def test_points_are_spread_and_slack_computed():
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"),
+    "kind, name",
     [
         *(
             ("frequency", name)
@@ -101,9 +101,7 @@ def test_scaled_delta_is_below_full_law(protocol):
             assert both.low == pytest.approx(row.found, rel=1e-6, abs=1e-11), setting
 
 
-@pytest.mark.parametrize(
-    ("n", "eps", "delta"), [(10_000, 2.0, 1e-12), (10_000, 0.5, 1e-12), (20_000, 0.2, 1e-10)]
-)
+@pytest.mark.parametrize("n, eps, delta", [(10_000, 2.0, 1e-12), (10_000, 0.5, 1e-12), (20_000, 0.2, 1e-10)])
 def test_rounding_is_no_excess(n, eps, delta):
     """The audit once found 1.0006e-12, which is 6e-4 above the claim, and reported that the claim holds exactly."""
     population, task = Fixed(n - 1), Frequency(50)
@@ -120,7 +118,7 @@ def test_rounding_is_no_excess(n, eps, delta):
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "status"),
+    "low, high, status",
     [
         (0.9, 1.0, table.HOLDS),
         (0.9, 1.0 + 1e-15, "undecided"),
@@ -248,7 +246,7 @@ class SendsOneDummyLess(PureDump):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "where"),
+    "wrong, where",
     [
         (DoesNotShuffle, BITS),
         (QuietNoise, FEW),
@@ -358,7 +356,7 @@ def test_families_have_their_modules_names(known):
 
 
 @pytest.mark.parametrize(
-    ("effort", "looked_at"), [("quick", {"pure_dump"}), ("full", {"pure_dump", "amplified"})]
+    "effort, looked_at", [("quick", {"pure_dump"}), ("full", {"pure_dump", "amplified"})]
 )
 def test_quick_run_audits_its_experiments(effort, looked_at):
     """An omitted protocol has a row with the reason."""

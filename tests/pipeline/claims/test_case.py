@@ -11,7 +11,7 @@ from shuffledp.pipeline.query import Outcome, Points
 
 
 @pytest.mark.parametrize(
-    ("found", "outcome"),
+    "found, outcome",
     [(True, "holds"), (False, "fails"), (Points(3, 0), "holds"), ("untestable", "untestable")],
 )
 def test_a_verdict_is_what_was_found(found, outcome):
@@ -19,7 +19,7 @@ def test_a_verdict_is_what_was_found(found, outcome):
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "together"),
+    "outcomes, together",
     [
         (("holds", "holds"), "holds"),
         (("fails", "fails"), "fails"),

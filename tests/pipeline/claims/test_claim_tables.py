@@ -26,7 +26,7 @@ def test_tables_of_a_paper():
         claim_tables.table("visits", "table9")
 
 
-@pytest.mark.parametrize(("name", "rows"), [("errata", 21), ("reading_notes", 8), ("table2", 13)])
+@pytest.mark.parametrize("name, rows", [("errata", 21), ("reading_notes", 8), ("table2", 13)])
 def test_script_writes_a_verified_table(name, rows, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "workflow" / "scripts"))
     script = importlib.import_module("claim_tables")

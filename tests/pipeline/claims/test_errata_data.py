@@ -32,7 +32,7 @@ def _changed(part: str = "errata", **change: object) -> str:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change, message",
     [
         ({"severity": "high"}, r"errata\.\d+\.severity: Unexpected keyword argument, got 'high'"),
         ({"place": None}, r"errata\.\d+\.place: Field required"),
@@ -58,7 +58,7 @@ def test_invalid_entries_are_located(change, message):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text, message",
     [
         ("paper: [", "not valid YAML"),
         ("paper: random_population\nerrata: []\n", "no witness function, or no entry, is named "),

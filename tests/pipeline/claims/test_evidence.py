@@ -42,7 +42,7 @@ def test_cells_have_their_own_columns_too(query):
 
 
 @pytest.mark.parametrize(
-    ("at", "method", "error", "said"),
+    "at, method, error, said",
     [
         ({}, "unconfigured", MissingResultsError, "no method one.errors.unconfigured"),
         ({"experiment": "nothing"}, "ours", MissingResultsError, "no method one.nothing.ours"),

@@ -130,7 +130,7 @@ def test_text_follows_claims_or_is_untestable(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("claim", "overall", "scale", "said"),
+    "claim, overall, scale, said",
     [
         (CLAIM, "holds", "paper", ""),
         (CLAIM, "fails", "shortened", ANOTHER_SCALE),

@@ -60,7 +60,7 @@ def test_baselines_join_own_figures(project):
 
 
 @pytest.mark.parametrize(
-    ("file", "says"),
+    "file, says",
     [
         ("demo.yaml", "config/own/demo.yaml: the name 'demo' is taken"),
         ("all.yaml", "config/own/all.yaml: the name 'all' is taken"),
@@ -103,7 +103,7 @@ def test_a_run_needs_something_to_run(project):
 
 
 @pytest.mark.parametrize(
-    ("old", "says"),
+    "old, says",
     [
         ('    source: "Fig. 1"\n', r"demo\.yaml: experiments\.coins: lacks the key 'source'"),
         ("    caption: fig1.rst\n", r"demo\.yaml: figures\.fig1: lacks the key 'caption'"),

@@ -141,7 +141,7 @@ def test_all_mistakes_are_reported_together(project):
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    "content, says",
     [
         (b"", "must be a mapping, got None."),
         (b"[1, 2]", "must be a mapping, got [1, 2]."),
@@ -185,7 +185,7 @@ def test_overridden_broken_paper_is_one_line(project, content):
 
 
 @pytest.mark.parametrize(
-    ("source", "says"),
+    "source, says",
     [
         ("class Mine(:\n", "line 1: invalid syntax"),
         (
@@ -237,7 +237,7 @@ BASELINE = "config/baselines/mine.yaml"
 
 
 @pytest.mark.parametrize(
-    ("content", "place", "says"),
+    "content, place, says",
     [
         ("methods: {}", BASELINE, "methods: Dictionary must have at least 1 item"),
         ("methods: {local: {}}", f"{BASELINE}: methods.local:", "a method of this name already"),
@@ -407,7 +407,7 @@ def _with_a_domain(project):
 
 
 @pytest.mark.parametrize(
-    ("prepare", "grid", "place"),
+    "prepare, grid, place",
     [
         (_with_a_domain, {"k": [3]}, f"{COINS}.data: "),
         (_with_a_where, {"eps": [0.1]}, f"{PAPER}: tables.budgets"),
@@ -438,7 +438,7 @@ def test_configuration_folder_has_no_baselines(project):
 
 
 @pytest.mark.parametrize(
-    ("added", "message"),
+    "added, message",
     [
         ("demo.coins: {after: local, methods: {jump_counts: {}}}", ""),
         ("other.coins: {after: local, methods: {jump_counts: {}}}", ""),

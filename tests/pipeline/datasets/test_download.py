@@ -67,7 +67,7 @@ def test_passing_trouble_gives_right_file(server, tmp_path, behaviours):
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "requests", "says"),
+    "behaviour, requests, says",
     [
         *(("404", 1, "answered 404"), ("403", 1, "answered 403"), ("204", 1, "answered 204")),
         *(("502", 3, "answered 502"), ("loop", 31, "redirects"), ("truncated", 3, "cut short")),
@@ -91,7 +91,7 @@ def test_lasting_trouble_is_an_error(server, tmp_path, monkeypatch, behaviour, r
 
 
 @pytest.mark.parametrize(
-    ("content", "member"),
+    "content, member",
     [
         (zipped(______evil__file_bin=b"published", other=b"x"), "file.bin"),
         (zipped(file_bin_gz=gzip.compress(b"published")), "file.bin"),
@@ -109,7 +109,7 @@ def test_a_packed_file_is_unpacked(server, tmp_path, content, member):
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    "content, says",
     [
         (b"not a zip", "not a readable zip file"),
         (zipped(b=b"published"), "the zip file has no file.bin"),

@@ -177,7 +177,7 @@ def test_changed_raw_file_is_fetched_again(mirror, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("mirror", "why"),
+    "mirror, why",
     [
         ("~nosuch/x", "'~nosuch/x': Could not determine home directory"),
         ("http://me:word@[::1", r"'http://\[::1': Invalid IPv6 URL"),

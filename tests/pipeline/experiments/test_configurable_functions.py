@@ -64,7 +64,7 @@ def test_errors_have_label_of_protocol(name):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change, message",
     [
         ({"users": 1}, "users must be"),
         ({"eps": 0}, "eps must be"),

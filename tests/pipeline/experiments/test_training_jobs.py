@@ -144,7 +144,7 @@ def test_wrong_run_override_is_named(trained):
         trained.settings(learning="skip", overrides=over)
 
 
-@pytest.mark.parametrize(("wish", "reason"), [("auto", "JAX is not installed"), ("skip", "learning: skip")])
+@pytest.mark.parametrize("wish, reason", [("auto", "JAX is not installed"), ("skip", "learning: skip")])
 def test_without_jax_training_is_left_out(trained, monkeypatch, wish, reason):
     without_jax(monkeypatch)
     assert trained.settings(learning=wish).left_out == reason
@@ -158,7 +158,7 @@ def test_missing_jax_fails_required_training(trained, monkeypatch):
         trained.settings(learning="require")
 
 
-@pytest.mark.parametrize(("wish", "reason"), [("auto", ""), ("require", ""), ("skip", "learning: skip")])
+@pytest.mark.parametrize("wish, reason", [("auto", ""), ("require", ""), ("skip", "learning: skip")])
 def test_only_skip_omits_it_with_jax(trained, monkeypatch, wish, reason):
     monkeypatch.setattr(training_jobs, "available", lambda: True)
     assert trained.settings(learning=wish).left_out == reason
@@ -280,7 +280,7 @@ def test_own_images_are_standardized_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes, message",
     [
         ({"test_labels": None}, "lacks the arrays test_labels"),
         ({"train_images": np.zeros((12, 28, 28, 1), np.uint8)}, r"\(n, 32, 32, 3\) of uint8"),

@@ -86,7 +86,7 @@ SECRET = "SECRET-PATIENT-42"
 
 
 @pytest.mark.parametrize(
-    ("task", "data"),
+    "task, data",
     [
         ({"kind": "frequency"}, {"column": "color", "values": ["red", "green", "blue"]}),
         ({"kind": "frequency"}, {"column": "color"}),
@@ -211,7 +211,7 @@ def test_baselines_are_tried_after_counting(mine):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    "old, new, says",
     [
         ("mine/visits.csv", "mine/visit.csv", "colors.data: there is no file mine/visit.csv (relative paths start"),
         ("column: color", "column: colour", "has no column 'colour'. It has: color, minutes, user."),

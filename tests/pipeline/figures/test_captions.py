@@ -157,7 +157,7 @@ def test_both_accountings_default_to_exact_numbers():
 
 
 @pytest.mark.parametrize(
-    ("question", "message"),
+    "question, message",
     [
         (lambda n: n.value("c"), "no method 'c' in the drawing. Known: a, b, level, sparse, nowhere."),
         (lambda n: n.value("a", n=3), r"a has no variable n. Known: accounting, eps, k\."),
@@ -203,7 +203,7 @@ def test_a_changed_table_changes_the_caption(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text, message",
     [
         ("x\n\n{{ ratio('a', 'c') | span }}", r"one\.rst:3: no method 'c'"),
         ("{{ unknown }}", r"one\.rst:1: 'unknown' is undefined"),
@@ -227,7 +227,7 @@ def test_failing_template_is_named_with_line(tmp_path, text, message):
 
 
 @pytest.mark.parametrize(
-    ("prose", "plain"),
+    "prose, plain",
     [
         ("Errors of *all* methods.\n", "Errors of all methods."),
         ("``printed`` is **not** less\nthan *x*.\n\nMore.\n", "printed is not less than x."),
@@ -265,7 +265,7 @@ def test_caption_without_finding_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text, message",
     [
         ("{% set a = 1 %}\n\n" + 200 * "x" + "\n\ny", r"one\.rst:3: the first paragraph has 200 characters"),
         ("{# nothing #}\n{% if false %}x{% endif %}\n", r"one\.rst:2: the caption is empty"),
@@ -482,7 +482,7 @@ def claim_rows(paper: str, name: str) -> pd.DataFrame:
     return claims.table(paper, name) if found is None else found
 
 
-@pytest.mark.parametrize(("paper", "name"), ASKING)
+@pytest.mark.parametrize("paper, name", ASKING)
 def test_captions_of_claims_follow_their_tables(paper, name):
     frame = claim_rows(paper, name)
     column, change = ASKING[paper, name]
@@ -500,7 +500,7 @@ def test_a_checked_table_states_delta(paper, name):
 
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize(
-    ("paper", "name"),
+    "paper, name",
     [(paper, "errata") for paper in errata_papers() if errata(paper)]
     + [(paper, "reading_notes") for paper in errata_papers() if reading_notes(paper)],
 )
@@ -633,7 +633,7 @@ def test_best_protocol_for_bits_is_named():
 
 
 @pytest.mark.parametrize(
-    ("order", "says"),
+    "order, says",
     [
         ({"a": 1.0, "b": 3.0}, "Of 2 rows without a curator, a has the lowest squared error, 1; next is b, 3."),
         (

@@ -236,7 +236,7 @@ def test_names_do_not_overlap():
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
+    "value, text",
     [(0, "0"), (0.001, "0.001"), (1e-4, "10⁻⁴"), (999999, "999,999"), (2e6, "2×10⁶"), (-0.5, "−0.5")],
 )
 def test_large_numbers_are_powers_of_ten(value, text):

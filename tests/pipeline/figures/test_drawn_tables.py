@@ -78,7 +78,7 @@ def test_wide_rows_have_small_letters():
     assert sizes == [["footnotesize"], ["scriptsize"], ["tiny"]]
 
 
-@pytest.mark.parametrize(("texts", "sideways"), [(2, False), (9, True)])
+@pytest.mark.parametrize("texts, sideways", [(2, False), (9, True)])
 def test_long_texts_break_or_turn_page(texts, sideways):
     words = "the quick brown fox_jumps over 50 % of all lazy dogs " * 10
     row = ["A_1", *[words[40 * i :] for i in range(texts)]]

@@ -202,7 +202,7 @@ def test_drawing_has_looks_of_its_methods(settings_with, tmp_path):
     assert jobs["errors"]["looks"] == {}
 
 
-@pytest.mark.parametrize(("files", "same"), [(", files: accounting", False), ("", True)])
+@pytest.mark.parametrize("files, same", [(", files: accounting", False), ("", True)])
 def test_option_has_color_between_accountings(settings_with, files, same):
     methods = "local: {}\n      grr_blanket: {}\n      other: {protocol: grr_blanket}"
     one = PAPER.replace("local: {}", methods).replace(", files: accounting", files)

@@ -103,7 +103,7 @@ def test_readings_are_input_of_drawing(project):
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    "source, said",
     [
         ("Fig. 2, with another padding", "the paper's Fig. 2, with another padding"),
         ("none: extends Figs. 1b and 1c", "nothing in the paper; extends Figs. 1b and 1c"),
@@ -315,7 +315,7 @@ def test_citation_is_part_of_claim_table(project):
 
 
 @pytest.mark.parametrize(
-    ("figures", "drawn"), [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
+    "figures, drawn", [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
 )
 def test_baseline_redraws_the_figures_it_enters(again, figures, drawn):
     mine = again.project.root / "config/baselines/mine.yaml"

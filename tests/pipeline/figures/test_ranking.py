@@ -233,7 +233,7 @@ def test_running_best_falls_with_years(drawn):
 
 
 @pytest.mark.parametrize(
-    ("scale", "ranked", "kept"),
+    "scale, ranked, kept",
     [
         ("paper", False, {*overall_jobs.SAMPLED, "gaps"}),
         ("paper", True, {"best_protocols", "gaps"}),

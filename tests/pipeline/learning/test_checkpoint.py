@@ -75,7 +75,7 @@ def test_checkpoint_restores_the_saved_state(saved, caplog):
 
 
 @pytest.mark.parametrize(
-    ("changes", "named"),
+    "changes, named",
     [
         ({"noise_multiplier": 0.5}, r"plan\.noise_multiplier \(0\.4 there, 0\.5 here\)"),
         ({"seed": 12}, r"plan\.seed"),

@@ -34,7 +34,7 @@ def case(network, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("pooling", "size", "positions", "features"),
+    "pooling, size, positions, features",
     [("overlapping", 26_010, 25, 512), ("disjoint", 18_842, 9, 288)],
 )
 def test_networks_have_the_stated_sizes(pooling, size, positions, features):
@@ -52,7 +52,7 @@ def test_other_images_are_possible():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments, message",
     [
         ({"pooling": "mean"}, "pooling must be one of disjoint, overlapping; got 'mean'"),
         ({"activation": "gelu"}, "activation must be one of tanh, relu"),

@@ -16,7 +16,7 @@ DATA = problem()
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes, message",
     [
         ({"kind": "sgd"}, "kind must be one of shuffle_sgd, checkin"),
         ({"learning_rate": 0}, "learning_rate"),

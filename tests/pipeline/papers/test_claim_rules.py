@@ -59,7 +59,7 @@ def test_reading_note_contradicts_no_paper(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("upper", "outcome", "said"),
+    "upper, outcome, said",
     [
         ([2, 2, 2, 2], "holds", "below at 4, above at 0 and tied (within 0.5 %) at 0 of 4 points"),
         ([1, 1, 1, 1.001], "holds", "tied (within 0.5 %) at 4"),

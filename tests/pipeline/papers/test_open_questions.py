@@ -44,7 +44,7 @@ def test_search_is_reproducible(quick: list[dict[str, str]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "verdict", "violations"),
+    "limits, verdict, violations",
     [
         ({}, "no violation found", "0"),
         ({"limit": 0.6}, "violated", "1"),

@@ -109,7 +109,7 @@ def test_a_damaged_reference_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    "value, shown",
     [(None, ""), (math.nan, ""), (1 / 3, "0.3333333333"), (5, "5"), ("word", "word"), (math.inf, "inf")],
 )
 def test_numbers_are_kept_with_ten_digits(value, shown):
@@ -197,7 +197,7 @@ def test_additional_results_are_no_disagreement():
 
 
 @pytest.mark.parametrize(
-    ("key", "change", "reason"),
+    "key, change, reason",
     [
         (ERRORS, {"source": "summary"}, "data adult: mirror in the reference, summary here"),
         (ERRORS, {"seed": "8"}, "seed: 7 in the reference, 8 here"),
@@ -222,7 +222,7 @@ def test_other_data_and_scales_are_refused(key, change, reason):
     assert ("one.errors.other [eps=0.1 split=25-50, printed, mse]", "expected") in differences(found)
 
 
-@pytest.mark.parametrize(("change", "code"), [(2e-16, SAME), (2e-14, DIFFERENT)])
+@pytest.mark.parametrize("change, code", [(2e-16, SAME), (2e-14, DIFFERENT)])
 def test_small_deltas_differ_by_rounding(change, code):
     """Sums of probabilities round in the last bit of 1 on other machines."""
     runs = []
@@ -392,7 +392,7 @@ def test_quick_run_has_own_reference(project):
 
 
 @pytest.mark.parametrize(
-    ("folder", "held"), [(".", "results/runs"), ("results", "results/runs"), ("config", "config/config.yaml")]
+    "folder, held", [(".", "results/runs"), ("results", "results/runs"), ("config", "config/config.yaml")]
 )
 def test_reference_needs_own_folder(project, folder, held):
     compute(project)

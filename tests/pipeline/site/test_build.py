@@ -385,7 +385,7 @@ def test_hostile_text_stays_text(papers: dict[str, Folder], tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("caption", "reason"),
+    "caption, reason",
     [
         ("Unfinished **strong", "start-string without end-string"),
         (":nosuchrole:`x`", "nosuchrole"),

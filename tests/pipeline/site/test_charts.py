@@ -88,7 +88,7 @@ def test_lineless_points_and_text_values(papers: dict[str, Folder], tmp_path: Pa
     ]
 
 
-@pytest.mark.parametrize(("scale", "shown"), [("log", [None, 1e-9]), ("linear", [0, 1e-9])])
+@pytest.mark.parametrize("scale, shown", [("log", [None, 1e-9]), ("linear", [0, 1e-9])])
 def test_unplottable_logarithms_are_omitted(
     papers: dict[str, Folder], tmp_path: Path, scale: str, shown: list[float | None]
 ) -> None:

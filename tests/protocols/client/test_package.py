@@ -418,7 +418,7 @@ def test_client_sends_messages_of_one_length(visits):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    "words, said",
     [
         (["nothing"], "No such file or directory: 'nothing'"),
         (["/dev/null"], "Give the number of users who took part with --users."),

@@ -68,7 +68,7 @@ def test_message_files_are_read_or_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("call", "error"),
+    "call, error",
     [
         (lambda: user_messages(ANY, 3, 0), r"value must be in 0\.\.2, got 3"),
         (lambda: user_messages(ANY, 2, -1), "place must be at least 0, got -1"),

@@ -35,7 +35,7 @@ def fewer(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "check", "case", "message"),
+    "name, check, case, message",
     [
         (
             "ClearValue",
@@ -85,7 +85,7 @@ def test_further_cases_can_be_run(kind):
         assert case.participants(1).public.n_users[0] == 1 + case.population.mean
 
 
-@pytest.mark.parametrize(("smallest", "caught"), [("min", False), ("max", True)])
+@pytest.mark.parametrize("smallest, caught", [("min", False), ("max", True)])
 def test_strict_level_keeps_its_budget(tmp_path, smallest, caught):
     text = scaffold.class_source("sets", "mine").replace("min(request.budget", f"{smallest}(request.budget")
     (tmp_path / "mine.py").write_text(text)

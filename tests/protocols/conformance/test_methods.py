@@ -24,7 +24,7 @@ def fault(folder, old, new):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    "old, new, message",
     [
         (
             ESTIMATE,
@@ -51,7 +51,7 @@ def test_wrong_return_value_is_named(tmp_path, old, new, message):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "error"),
+    "old, new, error",
     [
         (ENCODE, f"{ENCODE}\n        if k > 2: raise KeyError(k)", KeyError),
         ("return cls(request", "raise OSError('no')\n        return cls(request", OSError),

@@ -66,7 +66,7 @@ OF_ENCODERS = (conformance.check_encoder, conformance.check_claim)
 DRAWING = (*OF_ENCODERS, conformance.check_one_law, conformance.check_trust)
 
 
-@pytest.mark.parametrize(("kind", "name", "options"), PROTOCOLS, ids=IDS)
+@pytest.mark.parametrize("kind, name, options", PROTOCOLS, ids=IDS)
 def test_protocol_conforms(kind, name, options, monkeypatch):
     protocol, every = get(kind, name, root=PLUGINS), cases_of(kind, name, options)
     fewer = {
@@ -94,7 +94,7 @@ def test_protocol_conforms(kind, name, options, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"),
+    "kind, name",
     [
         *(("frequency", name) for name in ("amplified", "multi_expected", "random_checkin")),
         *(("sets", "subset_local"), ("summation", "bit_sum"), ("vectors", "amplified")),
@@ -119,7 +119,7 @@ def test_random_checkin_conforms_with_own_coin():
 
 
 @pytest.mark.parametrize(
-    ("name", "check", "message"),
+    "name, check, message",
     [
         ("Biased", "check_unbiased", "mean estimate"),
         ("AllButOne", "check_unbiased", "mean estimate"),

@@ -29,7 +29,7 @@ def fewer(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "check", "case", "message"),
+    "name, check, case, message",
     [
         ("FirstInTheClear", plugin_checks.check_users_apart, TWO, "together send other messages"),
         ("LooksAtOthers", plugin_checks.check_users_apart, TWO, "together send other messages"),

@@ -18,7 +18,7 @@ def planted(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    "name, message",
     [
         ("NoProfile", "end to end, delta is at least"),
         ("FaithlessEncoder", "above the declared local budget"),

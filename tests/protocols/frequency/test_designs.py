@@ -88,7 +88,7 @@ def test_variance_is_of_all_reports(protocol):
 
 
 @pytest.mark.parametrize(
-    ("n", "eps_local", "eps", "bound", "truth"),
+    "n, eps_local, eps, bound, truth",
     [(2, 1.5, 0.5, 0.260408, 0.259919), (3, 2.0, 0.8, 0.297505, 0.277120)],
 )
 def test_fano_plane_blanket_exceeds_truth(n, eps_local, eps, bound, truth):
@@ -133,7 +133,7 @@ def errors(protocol, n):
 
 
 @pytest.mark.parametrize(
-    ("name", "k", "options", "eps_local", "mse", "heavy", "bits"),
+    "name, k, options, eps_local, mse, heavy, bits",
     [
         ("grr_blanket", 100, {}, 7.45286, 118.19, 629.9, 7),
         ("grr_blanket", 1_000, {}, 7.81096, 97.43, 4_103.2, 10),
@@ -165,19 +165,19 @@ def test_reference_errors_of_shuffled_reports(name, k, options, eps_local, mse, 
     assert np.ceil(protocol.cost().bits_per_message) == bits
 
 
-@pytest.mark.parametrize(("size", "mse"), [(1, 806.0), (2, 789.6)])
+@pytest.mark.parametrize("size, mse", [(1, 806.0), (2, 789.6)])
 def test_pairs_beat_response_for_few_users(size, mse):
     """Specification: n = 1e4, k = 5,000, eps = 0.2 and delta = 1e-6."""
     assert subset_report(10**4, 5_000, 0.2, 1e-6, size=size).mse(10**4) * 1e8 == pytest.approx(mse, rel=1e-4)
 
 
-@pytest.mark.parametrize(("k", "size", "mse"), [(1_024, 7, 26.293), (22_000, 148, 27.271)])
+@pytest.mark.parametrize("k, size, mse", [(1_024, 7, 26.293), (22_000, 148, 27.271)])
 def test_errors_of_local_subsets(k, size, mse):
     assert SubsetReport(k, size, 5.0).mse(1_000) * 1e6 == pytest.approx(mse, rel=3e-5)
 
 
 @pytest.mark.parametrize(
-    ("protocol", "expected"),
+    "protocol, expected",
     [
         (Pgr(1_000, 1_024, 5.0, 151), 28.217),
         (PiRappor(1_000, 1_024, 5.0, 149), 28.293),
@@ -208,7 +208,7 @@ def test_the_target_decides(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "named"),
+    "name, options, named",
     [
         ("pgr", {"prime": 9}, "prime must be a prime number"),
         ("pgr", {"prime": 1009}, "at most 2\\^26"),

@@ -61,7 +61,7 @@ def test_options_are_checked():
         calibrated("flexible_pure_dump", 100, 5, 0.5, rate=0.01)
 
 
-@pytest.mark.parametrize(("name", "options"), [("mix_dump", {}), ("flexible_mix_dump", {"rate": 0.1})])
+@pytest.mark.parametrize("name, options", [("mix_dump", {}), ("flexible_mix_dump", {"rate": 0.1})])
 @pytest.mark.parametrize("eps", [0.3, 1.0])
 def test_quick_bound_is_close(name, options, eps):
     protocol = get("frequency", name).calibrate(

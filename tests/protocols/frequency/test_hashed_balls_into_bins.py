@@ -49,7 +49,7 @@ def test_few_value_counts_have_joint_law(monkeypatch, seed):
     check_one_law(protocol, [case])
 
 
-@pytest.mark.parametrize(("k", "joint"), [(6, True), (40, False)])
+@pytest.mark.parametrize("k, joint", [(6, True), (40, False)])
 def test_correlations_are_of_hash_functions(k, joint):
     """Otherwise they are declared as omitted."""
     found = calibrated(400, k, delta=0.1, bins=3)
@@ -91,7 +91,7 @@ def hashed(u: int, v: int, x: int, family: HashFamily) -> int:
 
 
 @pytest.mark.parametrize(
-    ("k", "b", "q"), [(4, 2, 5), (3, 2, 5), (2, 2, 3), (5, 3, 7), (2, 10, 11), (20, 7, 23), (6, 16, 17)]
+    "k, b, q", [(4, 2, 5), (3, 2, 5), (2, 2, 3), (5, 3, 7), (2, 10, 11), (20, 7, 23), (6, 16, 17)]
 )
 def test_collisions_are_those_of_all_functions(k: int, b: int, q: int) -> None:
     family = HashFamily(k, b)

@@ -16,7 +16,7 @@ DELTA = 1e-6
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "eps", "accounting"),
+    "n, k, eps, accounting",
     [
         (10**4, 5000, 1.0, "exact"),
         (10**4, 50, 1.0, "exact"),

@@ -5,7 +5,7 @@ import pytest
 from shuffledp.protocols.frequency.sbin import sbin_dummies
 
 
-@pytest.mark.parametrize(("eps", "delta", "beta"), [(4.0, 0.3, 0.1), (0.5, 0.1, 0.05), (2000.0, 1e-6, 1.0)])
+@pytest.mark.parametrize("eps, delta, beta", [(4.0, 0.3, 0.1), (0.5, 0.1, 0.05), (2000.0, 1e-6, 1.0)])
 def test_closed_form_holds_at_corners(eps, delta, beta):
     """The corners include zero coins, where the kept messages need no noise."""
     printed = sbin_dummies(10, 2, eps, delta, accounting="printed", beta=beta)
@@ -14,7 +14,7 @@ def test_closed_form_holds_at_corners(eps, delta, beta):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments, message",
     [
         ({"beta": 0.0}, "beta must be"),
         ({"beta": 1.5}, "beta must be in"),

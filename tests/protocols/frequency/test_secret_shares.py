@@ -136,7 +136,7 @@ def brute_delta(pmf_of, shift, eps):
 
 
 @pytest.mark.parametrize(
-    ("sigma", "shift", "eps"),
+    "sigma, shift, eps",
     [(25.0, 3, 0.3), (40.0, 1, 0.01), (40.0, 8, 0.8), (90.0, 9, 0.4), (30.0, 20, 3.0)],
 )
 def test_gaussian_deltas_agree_both_ways(sigma, shift, eps):
@@ -159,7 +159,7 @@ def test_total_delta_is_near_the_budget(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "options"),
+    "name, options",
     [
         *((name, {"share_form": form}) for name in NAMES for form in ("printed", "balle", "any_n")),
         ("multi_expected", {"order": "printed"}),
@@ -175,7 +175,7 @@ def test_options_keep_one_law_for_levels(name, options):
         check(found, [case])
 
 
-@pytest.mark.parametrize(("name", "eps"), [("multi_union", 1e-10), ("multi_expected", 1e-9)])
+@pytest.mark.parametrize("name, eps", [("multi_union", 1e-10), ("multi_expected", 1e-9)])
 def test_noise_beyond_sampling_is_infeasible(name, eps):
     with pytest.raises(Infeasible, match="eps is too small"):
         calibrated(name, eps, 1e-5, ADULT)

@@ -17,7 +17,7 @@ from shuffledp.protocols.frequency.subset_selection import SubsetReport, subset_
 from shuffledp.tasks import Budget, Frequency
 
 
-@pytest.mark.parametrize(("k", "size", "counts"), [(5, 2, (20, 0, 1, 9, 0)), (12, 7, (9, *[1] * 11))])
+@pytest.mark.parametrize("k, size, counts", [(5, 2, (20, 0, 1, 9, 0)), (12, 7, (9, *[1] * 11))])
 def test_subsets_of_several_values_conform(k, size, counts):
     """For (12, 7) there are too many subsets to list."""
     protocol = get("frequency", "subset_selection")
@@ -31,7 +31,7 @@ def test_subsets_of_several_values_conform(k, size, counts):
 # -- calibration --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("k", "d"), [(4, 1), (4, 2), (5, 3), (2, 1)])
+@pytest.mark.parametrize("k, d", [(4, 1), (4, 2), (5, 3), (2, 1)])
 def test_rates_are_those_of_all_subsets(k: int, d: int) -> None:
     report = SubsetReport(k, d, 1.3)
     subsets = list(itertools.combinations(range(k), d))
@@ -43,7 +43,7 @@ def test_rates_are_those_of_all_subsets(k: int, d: int) -> None:
     assert report.both_rate == pytest.approx(np.mean([0 in s and 1 in s for s in subsets]))
 
 
-@pytest.mark.parametrize(("k", "d"), [(4, 2), (5, 3), (6, 1)])
+@pytest.mark.parametrize("k, d", [(4, 2), (5, 3), (6, 1)])
 def test_blanket_is_that_of_accountant(k: int, d: int) -> None:
     """The accountant adds losses on a fine grid, for any randomizer."""
     for n, eps in [(2, 0.4), (60, 0.5)]:

@@ -43,7 +43,7 @@ def assert_follows(samples, law):
     assert statistic < chi2.isf(FALSE_ALARM, len(cells) - 1)
 
 
-@pytest.mark.parametrize(("d", "s", "k"), [(5, 2, 1), (5, 2, 2), (6, 2, 3), (5, 3, 2), (7, 2, 4)])
+@pytest.mark.parametrize("d, s, k", [(5, 2, 1), (5, 2, 2), (6, 2, 3), (5, 3, 2), (7, 2, 4)])
 def test_subsets_follow_their_definition(d, s, k):
     held = tuple(range(1, s + 1))
     mechanism = SubsetExponential(d, s, k, 1.3)

@@ -176,7 +176,7 @@ def test_further_refusals():
 
 
 @pytest.mark.parametrize(
-    ("name", "options"),
+    "name, options",
     [
         ("correlated_sum", {"atoms": "star", "alphabet": "used"}),
         ("real_sum", {"atoms": "best", "levels": 3}),
@@ -204,7 +204,7 @@ def test_protocols_conform_with_other_options(name, options, monkeypatch):
 # -- reference lines --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("size", "levels"), [(1, 1), (1, 4), (12, 5), (12, 8), (12, 24), (7, 3), (30, 1)])
+@pytest.mark.parametrize("size, levels", [(1, 1), (1, 4), (12, 5), (12, 8), (12, 24), (7, 3), (30, 1)])
 def test_mean_error_is_over_all_numbers(size, levels):
     numbers = Numbers(size, real=True, coordinates=1)
     for rate in (0.0, 0.3, 0.9):

@@ -138,7 +138,7 @@ def unit_reports(d=4, n=10**4, clip=2.0, **options):
     return get("vectors", "privunit").calibrate(Budget(1.0, 1e-6), Fixed(n - 1), task, **options)
 
 
-@pytest.mark.parametrize(("d", "cap_mass"), [(2, 0.3), (4, 0.1), (1000, 0.01)])
+@pytest.mark.parametrize("d, cap_mass", [(2, 0.3), (4, 0.1), (1000, 0.01)])
 def test_reports_are_uniform_in_caps(d, cap_mass):
     protocol = unit_reports(d, cap_mass=cap_mass)
     draws = 20_000 if d < 10 else 1000

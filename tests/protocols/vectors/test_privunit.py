@@ -38,7 +38,7 @@ def two_level_delta(eps, n, c, eps_local, overlap):
 
 
 @pytest.mark.parametrize(
-    ("n", "c", "eps_local", "eps"), [(3, 0.3, 2.0, 0.5), (5, 0.11, 3.0, 0.8), (4, 0.5, 1.5, 0.3)]
+    "n, c, eps_local, eps", [(3, 0.3, 2.0, 0.5), (5, 0.11, 3.0, 0.8), (4, 0.5, 1.5, 0.3)]
 )
 def test_opposite_directions_are_the_pair(n, c, eps_local, eps):
     found = favored_blanket_delta(eps, n, 1 / c, eps_local)
@@ -65,7 +65,7 @@ def moments(d, c, p):
     )
 
 
-@pytest.mark.parametrize(("d", "c", "p"), [(5, 0.1, 0.7), (2, 0.3, 0.9), (3, 0.5, 0.8), (40, 0.01, 0.5)])
+@pytest.mark.parametrize("d, c, p", [(5, 0.1, 0.7), (2, 0.3, 0.9), (3, 0.5, 0.8), (40, 0.01, 0.5)])
 def test_moments_of_a_report(d, c, p):
     mean, square = moments(d, c, p)
     assert CapReport(d, c, p).mean == pytest.approx(mean, rel=1e-10)

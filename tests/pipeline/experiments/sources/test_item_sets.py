@@ -76,7 +76,7 @@ def test_counts_levels_and_users_agree():
 
 
 @pytest.mark.parametrize(
-    ("config", "task", "message"),
+    "config, task, message",
     [
         (MSNBC, Sets(17, 4, 2), "has 3 levels, but the task has 2"),
         (MSNBC, Sets(21, 4, 3), "domain_size must be 17 and padding_items 0"),

@@ -179,7 +179,7 @@ def test_real_data_of_other_dimension_fail(monkeypatch, project):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    "old, new, message",
     [
         (
             "column: train_gradients",

@@ -49,7 +49,7 @@ def test_sampling_variance_is_of_the_sum(draw):
 
 
 @pytest.mark.parametrize(
-    ("config", "task", "message"),
+    "config, task, message",
     [
         (SPARSE, Summation(17, real=True), "a coordinate and a number .* 1 coordinate"),
         (ADULT, Summation(99, coordinates=2), "holds a number .* 2 coordinate"),

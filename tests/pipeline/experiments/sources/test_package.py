@@ -180,13 +180,13 @@ def ids(rows):
     return [f"{setting}-{one[0]['kind']}-{one[1]['name']}" for setting, one, _ in rows]
 
 
-@pytest.mark.parametrize(("setting", "one", "other"), DIFFERENT, ids=ids(DIFFERENT))
+@pytest.mark.parametrize("setting, one, other", DIFFERENT, ids=ids(DIFFERENT))
 def test_changed_draw_changes_the_stream(stream, setting, one, other):
     (first, _), (second, _) = stream(*one), stream(*other)
     assert drawing.canonical_json(first) != drawing.canonical_json(second)
 
 
-@pytest.mark.parametrize(("setting", "one", "other"), SAME, ids=ids(SAME))
+@pytest.mark.parametrize("setting, one, other", SAME, ids=ids(SAME))
 def test_changed_meaning_keeps_the_stream(stream, setting, one, other):
     (first, held), (second, held_again) = stream(*one), stream(*other)
     assert drawing.canonical_json(first) == drawing.canonical_json(second)
@@ -202,7 +202,7 @@ def test_every_setting_is_varied():
 
 
 @pytest.mark.parametrize(
-    ("data", "held"),
+    "data, held",
     [
         ({**ZIPF, "records": 11}, [6, 3, 2]),
         ({**HEAVY, "share": 0.5, "records": 11}, [5, 3, 3]),

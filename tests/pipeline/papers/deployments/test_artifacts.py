@@ -14,7 +14,7 @@ def column(name, artifact):
 
 
 @pytest.mark.parametrize(
-    ("artifact", "name", "values"),
+    "artifact, name, values",
     [
         ("ml-shuffling", "any randomizer, proven", [0.169770]),
         ("ml-shuffling", "randomized response, proven", [0.118153]),

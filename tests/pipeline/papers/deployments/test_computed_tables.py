@@ -12,7 +12,7 @@ from shuffledp.pipeline.papers.deployments import computed_tables as page
 
 
 @pytest.mark.parametrize(
-    ("printed", "lower", "upper", "verdict"),
+    "printed, lower, upper, verdict",
     [(1.0, 0.5, 1.0, page.HOLDS), (1.0, 0.5, 1.1, page.OPEN), (1.0, 1.1, 1.2, page.FAILS)],
 )
 def test_verdict_follows_from_both_bounds(printed, lower, upper, verdict):

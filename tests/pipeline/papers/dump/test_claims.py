@@ -135,7 +135,7 @@ def test_data_dependence_of_errors_is_seen(tmp_path, monkeypatch):
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("large", "outcome"), [(1.04, "holds"), (1.06, "fails")])
+@pytest.mark.parametrize("large, outcome", [(1.04, "holds"), (1.06, "fails")])
 def test_the_domain_size_matters_or_not(tmp_path, large, outcome):
     write(
         tmp_path,
@@ -147,7 +147,7 @@ def test_the_domain_size_matters_or_not(tmp_path, large, outcome):
 
 
 @pytest.mark.parametrize(
-    ("per_decade", "proportional", "hundred"),
+    "per_decade, proportional, hundred",
     [(10.0, "holds", "in part"), (2.0, "in part", "in part"), (0.5, "fails", "fails")],
 )
 def test_what_a_decade_changes(tmp_path, per_decade, proportional, hundred):
@@ -166,7 +166,7 @@ def test_what_a_decade_changes(tmp_path, per_decade, proportional, hundred):
     assert outcomes(tmp_path, "DU-23") == {"printed": hundred}
 
 
-@pytest.mark.parametrize(("power", "outcome"), [(1, "holds"), (0.5, "in part"), (-1, "fails")])
+@pytest.mark.parametrize("power, outcome", [(1, "holds"), (0.5, "in part"), (-1, "fails")])
 def test_messages_against_users(tmp_path, power, outcome):
     grid = {"n": [10**4, 10**5, 10**6], "eps": EPS}
     sent = lambda a, p: 1 + p["n"] ** -power  # noqa: E731
@@ -175,7 +175,7 @@ def test_messages_against_users(tmp_path, power, outcome):
 
 
 @pytest.mark.parametrize(
-    ("mix", "fewest", "all_fewest", "low"),
+    "mix, fewest, all_fewest, low",
     [
         (1.5, "holds", "holds", "holds"),
         (2.5, "fails", "holds", "in part"),
@@ -199,13 +199,13 @@ def test_orderings_of_messages(tmp_path, monkeypatch, mix, fewest, all_fewest, l
     assert outcomes(tmp_path, "DU-12") == {"printed": "untestable"}
 
 
-@pytest.mark.parametrize(("other", "outcome"), [(1.9, "holds"), (2.1, "fails")])
+@pytest.mark.parametrize("other, outcome", [(1.9, "holds"), (2.1, "fails")])
 def test_similar_errors_differ_below_factor_two(tmp_path, monkeypatch, other, outcome):
     plant(monkeypatch, lambda m, p: {"pure_dump": 1.0, "truncation_plain": other}.get(m, 9.0))
     assert outcomes(tmp_path, "DU-32") == {"printed": outcome}
 
 
-@pytest.mark.parametrize(("up", "outcome"), [(True, "holds"), (False, "fails")])
+@pytest.mark.parametrize("up, outcome", [(True, "holds"), (False, "fails")])
 def test_what_rises_and_falls_with_eps(tmp_path, monkeypatch, up, outcome):
     sign = 1 if up else -1
     plant(monkeypatch, lambda m, p: (p["eps"] * p["n"]) ** -float(sign), lambda m, p: 2 + sign * p["eps"])
@@ -214,7 +214,7 @@ def test_what_rises_and_falls_with_eps(tmp_path, monkeypatch, up, outcome):
 
 
 @pytest.mark.parametrize(
-    ("correlated", "sent", "outcome"), [(1.0, 100.0, "holds"), (1.0, 10.0, "fails"), (3.0, 100.0, "fails")]
+    "correlated, sent, outcome", [(1.0, 100.0, "holds"), (1.0, 10.0, "fails"), (3.0, 100.0, "fails")]
 )
 def test_near_optimum_with_many_messages(tmp_path, monkeypatch, correlated, sent, outcome):
     """Errors are relative to the central error."""
@@ -230,7 +230,7 @@ def test_near_optimum_with_many_messages(tmp_path, monkeypatch, correlated, sent
 
 
 @pytest.mark.parametrize(
-    ("amplified_from", "never", "poor"),
+    "amplified_from, never, poor",
     [(0.5, "in part", "holds"), (0.1, "fails", "fails"), (9, "holds", "fails")],
 )
 def test_amplified_randomized_response(amplified_from, never, poor):
@@ -246,7 +246,7 @@ def test_amplified_randomized_response(amplified_from, never, poor):
     assert outcomes(found, "DU-27") == {"printed": poor}
 
 
-@pytest.mark.parametrize(("at_10000", "outcome"), [(3.9, "holds"), (4.1, "fails")])
+@pytest.mark.parametrize("at_10000, outcome", [(3.9, "holds"), (4.1, "fails")])
 def test_halved_by_own_dummies(tmp_path, at_10000, outcome):
     grid = {"k": [50, 500], "s": [1000, 10000]}
     write(tmp_path, "local_guarantee.mix_dump", grid, lambda a, p: at_10000 if p["s"] > 1000 else 8.0)
@@ -254,7 +254,7 @@ def test_halved_by_own_dummies(tmp_path, at_10000, outcome):
 
 
 @pytest.mark.parametrize(
-    ("curve", "outcome"), [([1, 2, 3, 2], "holds"), ([1, 2, 1.5, 1], "holds"), ([4, 3, 2, 1], "fails")]
+    "curve, outcome", [([1, 2, 3, 2], "holds"), ([1, 2, 1.5, 1], "holds"), ([4, 3, 2, 1], "fails")]
 )
 def test_the_maximum_of_public_coin(tmp_path, monkeypatch, curve, outcome):
     grid = [0.7, 0.8, 0.9, 1.0]
@@ -305,7 +305,7 @@ def plant_deviations(
 
 
 @pytest.mark.parametrize(
-    ("z", "agree", "unbiased", "apart"),
+    "z, agree, unbiased, apart",
     [(3.0, "holds", "holds", 0), (5.0, "fails", "fails", 12), (-5.0, "fails", "holds", 12)],
 )
 def test_simulated_errors_within_four_standard_errors(tmp_path, monkeypatch, z, agree, unbiased, apart):
@@ -331,7 +331,7 @@ def test_deviations_come_from_the_repeats(tmp_path):
                 figures.deviations(case, "pure_dump")
 
 
-@pytest.mark.parametrize(("true", "agree"), [(1.0, 8), (1.5, 0)])
+@pytest.mark.parametrize("true, agree", [(1.0, 8), (1.5, 0)])
 def test_the_formula_of_the_flexible_variants(tmp_path, monkeypatch, true, agree):
     """The paper's formula is not known; an error of the rebuilt formula is no evidence against the paper."""
 
@@ -346,7 +346,7 @@ def test_the_formula_of_the_flexible_variants(tmp_path, monkeypatch, true, agree
 
 
 @pytest.mark.parametrize(
-    ("dummies", "factor", "outcome"),
+    "dummies, factor, outcome",
     [(1, 0.9, "holds"), (1, 1.0, "in part"), (1, 1.2, "fails"), (2, 0.9, "in part"), (3, 0.9, "holds")],
 )
 def test_what_flexible_variants_save(tmp_path, monkeypatch, dummies, factor, outcome):

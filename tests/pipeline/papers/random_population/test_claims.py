@@ -147,7 +147,7 @@ def falling(step: float) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("key", "right", "wrong", "instead"),
+    "key, right, wrong, instead",
     [
         ("RP-21", {"amplified": falling(1.0)}, {"amplified": falling(-1.0)}, "fails"),
         ("RP-23", {}, {"random_checkin": 4.5}, "in part"),
@@ -240,7 +240,7 @@ def test_messages_are_tens_if_all_are():
 # -- figures 2 and 3 ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("late", "outcome"), [(0.3, "holds"), (0.01, "fails")])
+@pytest.mark.parametrize("late, outcome", [(0.3, "holds"), (0.01, "fails")])
 def test_central_budget_grows_with_variance(late, outcome):
     values = {0: 0.05, 2000: late, 9000: 0.5}
     grid = {"delta": [1e-3], "variance": list(values)}

@@ -28,7 +28,7 @@ def local(**changes):
 
 
 @pytest.mark.parametrize(
-    ("key", "method"),
+    "key, method",
     [
         ("RA-01", "subset_selection"),
         ("RA-02", "pgr"),
@@ -50,7 +50,7 @@ def test_some_released_errors_agree():
     assert outcomes(local(recursive_hadamard=(1.0, 36.5)), "RA-05") == {"exact": "holds"}
 
 
-@pytest.mark.parametrize(("ratio", "outcome"), [(1.05, "holds"), (1.5, "in part"), (3.0, "fails")])
+@pytest.mark.parametrize("ratio, outcome", [(1.05, "holds"), (1.5, "in part"), (3.0, "fails")])
 def test_errors_match(ratio, outcome):
     for key, experiment in (("RA-06", "local_reports"), ("RA-07", "reports")):
         planted = {experiment: ({"values": [1024, 22000]}, {"subset_selection": 2.0, "pgr": 2 * ratio})}
@@ -58,7 +58,7 @@ def test_errors_match(ratio, outcome):
 
 
 @pytest.mark.parametrize(
-    ("others", "outcome"), [((2.0, 2.5), "holds"), ((2.0, 1.2), "in part"), ((0.1, 0.2), "fails")]
+    "others, outcome", [((2.0, 2.5), "holds"), ((2.0, 1.2), "in part"), ((0.1, 0.2), "fails")]
 )
 def test_errors_are_significantly_worse(others, outcome):
     methods = {"pgr": 1.0, **dict(zip(("hadamard_response", "recursive_hadamard"), others, strict=True))}
@@ -66,7 +66,7 @@ def test_errors_are_significantly_worse(others, outcome):
         assert outcomes({experiment: ({"values": [100, 1000]}, methods)}, key) == {"exact": outcome}
 
 
-@pytest.mark.parametrize(("more", "outcome"), [(0, "holds"), (1, "in part"), (2, "fails")])
+@pytest.mark.parametrize("more, outcome", [(0, "holds"), (1, "in part"), (2, "fails")])
 def test_bits_of_messages(more, outcome):
     bits = {100: 7, 1000: 10}
 
@@ -84,7 +84,7 @@ def trees(**errors):
 
 
 @pytest.mark.parametrize(
-    ("sums", "outcome"), [((3.0, 3.0), "holds"), ((3.0, 0.5), "in part"), ((0.5, 0.5), "fails")]
+    "sums, outcome", [((3.0, 3.0), "holds"), ((3.0, 0.5), "in part"), ((0.5, 0.5), "fails")]
 )
 def test_consistent_counts_have_less_error(sums, outcome):
     names = ("central_laplace_two_sums", "central_laplace_binary_sums")
@@ -94,13 +94,13 @@ def test_consistent_counts_have_less_error(sums, outcome):
     assert outcomes(planted, "RA-11") == {"exact": outcome}
 
 
-@pytest.mark.parametrize(("binary", "outcome"), [(3.0, "holds"), (0.5, "fails")])
+@pytest.mark.parametrize("binary, outcome", [(3.0, "holds"), (0.5, "fails")])
 def test_two_levels_beat_binary_trees(binary, outcome):
     planted = trees(central_laplace_two=1.0, central_laplace_binary=binary)
     assert outcomes(planted, "RA-12") == {"exact": outcome}
 
 
-@pytest.mark.parametrize(("crossover", "outcome"), [(1, "holds"), (64, "in part"), (10**9, "fails")])
+@pytest.mark.parametrize("crossover, outcome", [(1, "holds"), (64, "in part"), (10**9, "fails")])
 def test_trees_beat_histograms_from_crossover(crossover, outcome):
     names = ("central_laplace", "correlated_noise", "balls_into_bins")
     methods = dict.fromkeys(names, 1.0) | {
@@ -114,7 +114,7 @@ def test_trees_beat_histograms_from_crossover(crossover, outcome):
 
 
 @pytest.mark.parametrize(
-    ("small", "large", "outcome"), [(0.5, 2.0, "holds"), (2.0, 2.0, "in part"), (2.0, 0.5, "fails")]
+    "small, large, outcome", [(0.5, 2.0, "holds"), (2.0, 2.0, "in part"), (2.0, 0.5, "fails")]
 )
 def test_wavelets_win_at_small_eps(small, large, outcome):
     planted = trees(
@@ -126,7 +126,7 @@ def test_wavelets_win_at_small_eps(small, large, outcome):
 
 
 @pytest.mark.parametrize(
-    ("split", "outcome"), [((0.5, 0.5), "holds"), ((0.5, 2.0), "in part"), ((9.0, 9.0), "fails")]
+    "split, outcome", [((0.5, 0.5), "holds"), ((0.5, 2.0), "in part"), ((9.0, 9.0), "fails")]
 )
 def test_split_users_have_less_error(split, outcome):
     names = ("central_laplace", "balls_into_bins")

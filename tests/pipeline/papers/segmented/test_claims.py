@@ -105,7 +105,7 @@ RISES, FALLS = only(split=S3, yes=1.3, no=1.0), only(split=S3, yes=1.0, no=1.3)
 
 
 @pytest.mark.parametrize(
-    ("key", "changed", "outcome"),
+    "key, changed, outcome",
     [
         ("SE-01", {}, "holds"),
         ("SE-01", {"segmented_best": only(data="msnbc", n=50_000, yes=0.8, no=0.45)}, "in part"),
@@ -244,7 +244,7 @@ def test_search_is_cheap_for_few_terms(monkeypatch):
     assert outcomes(world(), "SE-36") == {"printed": "fails"}
 
 
-@pytest.mark.parametrize(("sizes", "outcome"), [([2, 17], "in part"), ([2, 2], "in part"), ([1, 9], "fails")])
+@pytest.mark.parametrize("sizes, outcome", [([2, 17], "in part"), ([2, 2], "in part"), ([1, 9], "fails")])
 def test_published_counts_decide_category_claim(monkeypatch, sizes, outcome):
     table = pd.DataFrame({"set_size": sizes, "users": [1, 3], "visits": [1, 1]})
     monkeypatch.setattr(PublishedDataset, "summary", lambda self, file, folder: table)

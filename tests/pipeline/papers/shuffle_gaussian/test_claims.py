@@ -18,7 +18,7 @@ from shuffledp.pipeline.query import Array
 
 
 @pytest.mark.parametrize(
-    ("clones", "outcome", "measured"),
+    "clones, outcome, measured",
     [
         (lambda rounds: 0.5 * rounds, "in part", "1.01 to 3.54"),
         (lambda rounds: 0.0, "fails", "0"),
@@ -46,7 +46,7 @@ def test_composition_is_judged_beyond_one_round(tmp_path, clones, outcome, measu
     assert all(("assumption of Theorem 1" in row["why"]) == (outcome == "in part") for row in found.values())
 
 
-@pytest.mark.parametrize(("clones", "exact"), [(0.5, "holds"), (2.0, "in part")])
+@pytest.mark.parametrize("clones, exact", [(0.5, "holds"), (2.0, "in part")])
 def test_clones_are_tighter_by_proof(tmp_path, clones, exact):
     """The method is tighter only on its assumption."""
     for experiment, method, value in (
@@ -122,7 +122,7 @@ def test_figure_1b_orderings_follow_results(tmp_path):
     assert outcomes(tmp_path, "O-12") == {"printed": "in part"}
 
 
-@pytest.mark.parametrize(("central", "outcome"), [(0.5, "holds"), (0.1, "in part"), (10.0, "fails")])
+@pytest.mark.parametrize("central, outcome", [(0.5, "holds"), (0.1, "in part"), (10.0, "fails")])
 def test_what_shuffling_costs(tmp_path, central, outcome):
     plant(
         tmp_path,
@@ -138,7 +138,7 @@ def test_what_shuffling_costs(tmp_path, central, outcome):
 
 
 @pytest.mark.parametrize(
-    ("reached", "outcomes_of"),
+    "reached, outcomes_of",
     [(0.95, ("holds", "holds")), (0.85, ("fails", "holds")), (0.5, ("fails", "fails"))],
 )
 def test_accuracies_that_are_reached(tmp_path, monkeypatch, reached, outcomes_of):
@@ -150,7 +150,7 @@ def test_accuracies_that_are_reached(tmp_path, monkeypatch, reached, outcomes_of
     assert outcomes(tmp_path, "SG-24") == outcomes(tmp_path, "SG-27") == {"printed": "untestable"}
 
 
-@pytest.mark.parametrize(("eps", "outcome"), [(9.9, "holds"), (10.1, "fails")])
+@pytest.mark.parametrize("eps, outcome", [(9.9, "holds"), (10.1, "fails")])
 def test_budget_at_largest_accuracy(tmp_path, monkeypatch, eps, outcome):
     curve = Array([0.3, 0.9, 0.9], {"round": [100, 1000, 10_000]}, ["round"])
     monkeypatch.setattr(training, "accuracies", lambda case, experiment, method: curve)

@@ -20,7 +20,7 @@ def test_every_printed_entry_comes_out():
     assert list(table["paper"]) == list(table["computed"])
 
 
-@pytest.mark.parametrize(("constant", "value"), [("MOST_ORDER", 31), ("CLONES_SIGMA", 9.48)])
+@pytest.mark.parametrize("constant, value", [("MOST_ORDER", 31), ("CLONES_SIGMA", 9.48)])
 def test_the_entries_need_their_settings(monkeypatch, constant, value):
     monkeypatch.setattr(computed_tables, constant, value)
     assert (computed_tables.table_one()["verdict"] != "agrees").sum() == 7

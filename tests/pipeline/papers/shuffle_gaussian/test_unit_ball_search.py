@@ -17,7 +17,7 @@ def line(*places: float) -> NDArray[np.float64]:
     return np.array(places)[:, None]
 
 
-@pytest.mark.parametrize(("order", "sigma"), [(2.0, 0.7), (3.5, 1.0), (6.0, 1.5)])
+@pytest.mark.parametrize("order, sigma", [(2.0, 0.7), (3.5, 1.0), (6.0, 1.5)])
 def test_two_users_equal_plain_integral(order: float, sigma: float) -> None:
     y = np.linspace(-14, 15, 600) * sigma
 

@@ -14,7 +14,7 @@ from shuffledp.pipeline.papers.summation import theorem_claims as theory
 
 
 @pytest.mark.parametrize(
-    ("messages", "outcome"),
+    "messages, outcome",
     [
         (lambda n: 1 + 5e5 / n, "holds"),
         (lambda n: 1 + 5e6 / n, "in part"),
@@ -80,7 +80,7 @@ ONLY = {"central_laplace": ("exact",), "split_and_mix": ("printed",), "split_and
 
 
 @pytest.mark.parametrize(
-    ("ours", "expected"),
+    "ours, expected",
     [
         (1 / 0.9, {"SU-17": "holds", "SU-18": "holds", "O-20": "holds"}),
         (0.5, {"SU-17": "in part", "SU-18": "holds", "O-20": "in part"}),
@@ -104,7 +104,7 @@ def test_errors_of_figure_1a(tmp_path, ours, expected):
 
 
 @pytest.mark.parametrize(
-    ("noise", "expected"),
+    "noise, expected",
     [
         (2.197e5, {"SU-25": "holds", "SU-26": "holds", "SU-27": "holds"}),
         (2.128e6, {"SU-25": "in part", "SU-26": "holds", "SU-27": "in part"}),
@@ -142,7 +142,7 @@ def test_bits_grow_with_largest_value(tmp_path):
         assert outcomes(tmp_path, "SU-32") == {"corrected": outcome, "exact": outcome}
 
 
-@pytest.mark.parametrize(("factor", "outcome"), [(1.0, "holds"), (2.0, "fails")])
+@pytest.mark.parametrize("factor, outcome", [(1.0, "holds"), (2.0, "fails")])
 def test_simulated_errors_and_budgets_of_coordinates(tmp_path, monkeypatch, factor, outcome):
     made_up_results.write(
         tmp_path,

@@ -101,7 +101,7 @@ def test_many_users_have_worse_data_sets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "eps", "delta", "held", "true"),
+    "n, eps, delta, held, true",
     [
         (5, 1.0, 0.01, (0, 3), 0.012428),
         (3, 1.0, 0.3, (0, 0), 0.37195),
