@@ -1,7 +1,5 @@
 """Small noise designs, and the divergences of their sums by enumeration."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Written programs of a deployment, run with the standard library only."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Declarations of every built-in protocol: trust, one user's messages, and the largest number of messages."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from itertools import product

@@ -1,7 +1,5 @@
 """Rules for names: a local is a noun of what it holds, a class has a name of its own, and a test a short one."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict
@@ -16,7 +14,7 @@ VAGUE = """
 SOURCES = {path: path.read_text(encoding="utf-8") for path in ROOT.glob("src/shuffledp/**/*.py")}
 
 
-def test_locals_say_what_they_hold() -> None:
+def test_locals_say_what_they_hold():
     vague = defaultdict(list)
     for path, text in SOURCES.items():
         for node in ast.walk(ast.parse(text)):
@@ -25,7 +23,7 @@ def test_locals_say_what_they_hold() -> None:
     assert 1000 * sum(map(len, vague.values())) <= "".join(SOURCES.values()).count("\n"), dict(vague)
 
 
-def test_class_names_are_in_two_modules() -> None:
+def test_class_names_are_in_two_modules():
     classes = {
         (name, path) for path, text in SOURCES.items() for name in re.findall(r"^ *class (\w+)", text, re.M)
     }
@@ -34,7 +32,7 @@ def test_class_names_are_in_two_modules() -> None:
     assert not {name: found for name, found in stems.items() if len(found) > 2 and {*found} - protocols}
 
 
-def test_names_of_tests_are_short() -> None:
+def test_names_of_tests_are_short():
     tests = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("*/checks/*.py")]
     names = re.findall(r"\bdef test_(\w+)", "\n".join(path.read_text(encoding="utf-8") for path in tests))
     assert not [name for name in names if name.count("_") > 5]

@@ -1,7 +1,5 @@
 """Files that a command writes at the user's paths."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The old module of guarantees, which users' baselines may still import."""
 
-from __future__ import annotations
-
 import pytest
 
 from shuffledp import guarantees

@@ -1,7 +1,5 @@
 """The tree with the least error of prefixes, against all trees of powers of two."""
 
-from __future__ import annotations
-
 import pytest
 
 from shuffledp.accounting.expected_errors.range_trees import Tree, power_trees

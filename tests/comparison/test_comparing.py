@@ -1,7 +1,5 @@
 """Results of `shuffledp.compare`, against the protocols."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import re

@@ -1,7 +1,5 @@
 """Trees of counts: one accounting of all levels, and exported programs that give the library's estimates."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

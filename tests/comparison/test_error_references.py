@@ -1,7 +1,5 @@
 """The curator's noise and the answer without data, against numbers computed by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

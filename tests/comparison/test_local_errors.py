@@ -1,7 +1,5 @@
 """Errors of one report per user in the local model, beside the formulas of the specification."""
 
-from __future__ import annotations
-
 import pytest
 
 from shuffledp.comparison import local_report_error

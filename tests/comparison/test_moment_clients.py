@@ -1,7 +1,5 @@
 """Programs for mean and variance: the sums of the library, coverage of both intervals, and refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom

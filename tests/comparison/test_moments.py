@@ -1,7 +1,5 @@
 """Mean and variance from two sums: the curator's joint budget, the estimates, coverage, and the command."""
 
-from __future__ import annotations
-
 import json
 import math
 

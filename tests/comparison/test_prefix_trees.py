@@ -1,7 +1,5 @@
 """Frequent values by a prefix tree: reference numbers, found and false values, accounting, and refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom

@@ -1,7 +1,5 @@
 """Reference numbers of ranges and moments beside the table of errors: crossovers, deviations, messages and levels."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

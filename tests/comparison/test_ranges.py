@@ -1,7 +1,5 @@
 """Ranges from trees of counts: closed forms, least squares, bands, reference numbers, and the command."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

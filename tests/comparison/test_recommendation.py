@@ -1,7 +1,5 @@
 """The recommendation: proven guarantees first, reasons against other protocols, and the limit to loosen first."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The exact values were computed apart from this library, from exact laws.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Order, Pareto fronts and texts of rows."""
 
-from __future__ import annotations
-
 import csv
 import math
 import re

@@ -1,7 +1,5 @@
 """Participants that follow from counts, against their raw inputs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

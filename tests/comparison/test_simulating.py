@@ -1,7 +1,5 @@
 """One simulated batch: estimates, coverage of intervals, units of the data, table, data frame and picture."""
 
-from __future__ import annotations
-
 import inspect
 from html import escape
 

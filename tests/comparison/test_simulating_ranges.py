@@ -1,7 +1,5 @@
 """Simulated quantiles of a column: in Python and by the command, with remarks and refusals."""
 
-from __future__ import annotations
-
 import json
 import warnings
 

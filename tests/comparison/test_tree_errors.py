@@ -1,7 +1,5 @@
 """Errors of prefixes from trees by several estimates: reference numbers, simulations, and refusals."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Data of users in a comparison."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,6 @@
 """A caption rounds a number behind "at most" up, and a number behind "at least" down. Tables round bounds likewise."""
 
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -18,7 +17,7 @@ SIDES = {"at most": "rounded_up", "at least": "rounded_down"}
 
 
 @pytest.mark.parametrize("path", CAPTIONS, ids=lambda path: f"{path.parts[-3]}/{path.stem}")
-def test_caption_bounds_round_to_their_sides(path: Path) -> None:
+def test_caption_bounds_round_to_their_sides(path):
     text = " ".join(path.read_text(encoding="utf-8").split())
     bounds = [
         (side, number)

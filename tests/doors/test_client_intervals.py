@@ -82,7 +82,7 @@ LEAST = 0.947
 
 
 @pytest.mark.parametrize("users, eps", [(100, 1.0), (100, 3.0), (100, 6.0), (1000, 3.0)])
-def test_any_share_of_two_is_covered(users: int, eps: float) -> None:
+def test_any_share_of_two_is_covered(users, eps):
     """Intervals for two values cover for any number of holders."""
     protocol = calibrated("grr_blanket", users, eps)
     for holders in (0, 1, 3, users // 3, users // 2, users - 1, users):
@@ -96,7 +96,7 @@ def test_any_share_of_two_is_covered(users: int, eps: float) -> None:
         *("correlated_noise", "sbin", "sageo"),
     ],
 )
-def test_any_number_of_users_is_covered(name: str) -> None:
+def test_any_number_of_users_is_covered(name):
     """Users are as planned, fewer or more; those who drop out of designated coins are random."""
     for eps in (1.0, 4.0):
         protocol = calibrated(name, 1000, eps, values=4)
@@ -105,7 +105,7 @@ def test_any_number_of_users_is_covered(name: str) -> None:
                 assert coverage(protocol, users, holders) >= LEAST, (eps, users, holders)
 
 
-def test_unplanned_users_are_warned_of(tmp_path: Path) -> None:
+def test_unplanned_users_are_warned_of(tmp_path):
     protocol = calibrated("one_sided_noise", 300, 2.0)
     folder, other = tmp_path / "ours", tmp_path / "other"
     protocol.export_client(folder)

@@ -11,7 +11,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)
 
 
 @given(finite, st.integers(1, 15))
-def test_text_is_on_its_side(value: float, digits: int) -> None:
+def test_text_is_on_its_side(value, digits):
     up, down, nearest = (number_text(value, side, digits) for side in ("up", "down", "nearest"))
     assert float(down) <= value <= float(up)
     assert nearest in (up, down)
@@ -30,11 +30,11 @@ def test_text_is_on_its_side(value: float, digits: int) -> None:
         (183_376_426, "up", "183,376,426"),
     ],
 )
-def test_printed_bounds(value: float, side: str, text: str) -> None:
+def test_printed_bounds(value, side, text):
     assert number_text(value, side) == text  # type: ignore[arg-type]
 
 
-def test_decimals_are_rounded_to_a_side() -> None:
+def test_decimals_are_rounded_to_a_side():
     assert decimals_text(0.1, "up", 3) == "0.100"
     assert (decimals_text(12.34501, "up", 2), decimals_text(12.34999, "down", 2)) == ("12.35", "12.34")
     assert decimals_text(1e-9, "up", 3) == "0.001"

@@ -51,7 +51,7 @@ def imported_by(script: Path) -> set[str]:
     return modules
 
 
-def test_every_script_has_a_key() -> None:
+def test_every_script_has_a_key():
     assert {path.stem for path in (ROOT / "workflow/scripts").glob("*.py")} == set(SCRIPTS)
     rules = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow/rules").glob("*.smk"))
     for script, key in SCRIPTS.items():
@@ -61,7 +61,7 @@ def test_every_script_has_a_key() -> None:
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_key_covers_every_reached_module(script: str, imports: grimp.ImportGraph) -> None:
+def test_key_covers_every_reached_module(script, imports):
     key = SCRIPTS[script]
     start = imported_by(ROOT / f"workflow/scripts/{script}.py") & imports.modules
     assert start
@@ -106,7 +106,7 @@ def users_folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", USERS_FILES)
-def test_edited_user_file_changes_its_key(users_folder: Path, name: str) -> None:
+def test_edited_user_file_changes_its_key(users_folder, name):
     before = keys_of(users_folder, "mine/two_coins.py")
     (users_folder / name).write_text(USERS_FILES[name] + "\nmore = 1\n")
     assert (keys_of(users_folder, "mine/two_coins.py") == before) is ("unrelated" in name)
@@ -123,7 +123,7 @@ def test_edited_user_file_changes_its_key(users_folder: Path, name: str) -> None
         ("'text'", "'Text'", False),
     ],
 )
-def test_keys_ignore_comments_and_layout(tmp_path: Path, old: str, new: str, same: bool) -> None:
+def test_keys_ignore_comments_and_layout(tmp_path, old, new, same):
     source = '"""Say."""\nx = 1  # one\ndef f():\n    return \'text\'\n'
     assert old in source
     (tmp_path / "a.py").write_text(source)
@@ -132,7 +132,7 @@ def test_keys_ignore_comments_and_layout(tmp_path: Path, old: str, new: str, sam
     assert (keys_of(tmp_path, "a.py") == before) is same
 
 
-def test_changed_files_are_compared_with_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_files_are_compared_with_plan(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "a.py"
     file.write_text("x = 1\n")
@@ -149,7 +149,7 @@ def test_changed_files_are_compared_with_plan(tmp_path: Path, monkeypatch: pytes
     code.check()
 
 
-def test_edited_package_changes_its_protocols_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edited_package_changes_its_protocols_key(tmp_path, monkeypatch):
     (tmp_path / "odd_protocols").mkdir()
     (tmp_path / "odd_protocols-1.dist-info").mkdir()
     (tmp_path / "odd_protocols-1.dist-info/METADATA").write_text(

@@ -1,7 +1,5 @@
 """Numbers in sentences."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

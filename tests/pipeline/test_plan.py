@@ -23,7 +23,7 @@ def job_data(plan: Plan) -> dict[str, Any]:
     }
 
 
-def test_baseline_adds_only_its_jobs(project: Any) -> None:
+def test_baseline_adds_only_its_jobs(project):
     before = Plan(project.settings(), project.root)
     project.write("mine/control.py", CONTROL)
     project.write(
@@ -40,7 +40,7 @@ def test_baseline_adds_only_its_jobs(project: Any) -> None:
     assert job.outside == ["mine/control.py"]
 
 
-def test_every_result_has_one_job(project: Any) -> None:
+def test_every_result_has_one_job(project):
     plan = Plan(project.settings(), Path(project.root))
     outputs = [path for job in plan.experiment_jobs for path in plan.outputs(job)]
     assert sorted(outputs) == sorted(

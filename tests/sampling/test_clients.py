@@ -1,7 +1,5 @@
 """Draws of clients: exact probabilities on the safe side, and the laws of their protocols."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath

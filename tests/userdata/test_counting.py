@@ -1,7 +1,5 @@
 """Counts of columns of files."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sets of items, from lists and from rows of users and items."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -31,7 +30,7 @@ def site(project: Project) -> dict[str, bytes]:
     return {path.relative_to(results).as_posix(): path.read_bytes() for path in paths}
 
 
-def test_changed_texts_only_redraw(tiny_run: Project, tmp_path: Path) -> None:
+def test_changed_texts_only_redraw(tiny_run, tmp_path):
     paper = tiny_run.folder / "config/experiments/tiny.yaml"
     text = paper.read_text()
     before = site(tiny_run)
@@ -57,7 +56,7 @@ def test_changed_texts_only_redraw(tiny_run: Project, tmp_path: Path) -> None:
     assert "Nothing to be done" in Project(moved).succeeds(*TINY)
 
 
-def test_changed_configuration_reruns_dependent_jobs(tiny_run: Project) -> None:
+def test_changed_configuration_reruns_dependent_jobs(tiny_run):
     paper = tiny_run.folder / "config/experiments/tiny.yaml"
     text = paper.read_text()
     assert "eps: [0.01, 0.5]" in text
@@ -78,7 +77,7 @@ if "SHUFFLEDP_MAIN_PROCESS" in os.environ:
 """
 
 
-def test_jobs_find_code_digests(finished_tiny_run: Project) -> None:
+def test_jobs_find_code_digests(finished_tiny_run):
     """Otherwise each job would parse the whole library, which takes longer than most of them."""
     known = json.loads((finished_tiny_run.folder / ".snakemake/shuffledp.code.json").read_text())
     keys = CodeKeys(finished_tiny_run.folder, finished_tiny_run.folder / ".snakemake/shuffledp.code.json")
@@ -86,9 +85,7 @@ def test_jobs_find_code_digests(finished_tiny_run: Project) -> None:
     assert keys._known == known
 
 
-def test_failed_method_keeps_other_results(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_method_keeps_other_results(project, tmp_path, monkeypatch):
     """The run names it and goes on, and the next run computes it again."""
     (tmp_path / "sitecustomize.py").write_text(FAILS)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -118,7 +115,7 @@ if "SHUFFLEDP_MAIN_PROCESS" in os.environ and not Path("imported").exists():
 """
 
 
-def test_edited_code_is_not_published(tiny_run: Project) -> None:
+def test_edited_code_is_not_published(tiny_run):
     """Not even if the edit is taken back, as the next run would take the results for those of the planned code."""
     plugin = tiny_run.folder / "mine/mine.py"
     plugin.parent.mkdir()
@@ -139,7 +136,7 @@ def test_edited_code_is_not_published(tiny_run: Project) -> None:
     assert tiny_run.jobs_of(tiny_run.succeeds("runs", *TINY)) == {"mine"}
 
 
-def test_damaged_result_is_named_and_repaired(tiny_run: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_result_is_named_and_repaired(tiny_run, monkeypatch):
     before = tiny_run.tables()
     damaged = next((tiny_run.folder / "results/quick/runs").rglob("amplified.values.parquet"))
     damaged.write_bytes(damaged.read_bytes()[:-7] + b"garbage")
@@ -155,7 +152,7 @@ def test_damaged_result_is_named_and_repaired(tiny_run: Project, monkeypatch: py
     assert tiny_run.tables() == before
 
 
-def test_what_repair_removed_is_rebuilt(tiny_run: Project) -> None:
+def test_what_repair_removed_is_rebuilt(tiny_run):
     """If figures still exist, their missing inputs must nevertheless be rebuilt."""
     for pattern in (
         "data/prepared/adult.sha256",
@@ -167,7 +164,7 @@ def test_what_repair_removed_is_rebuilt(tiny_run: Project) -> None:
     assert jobs <= set(jobs_listed(tiny_run.succeeds(*TINY, "--dry-run")))
 
 
-def test_readme_baseline_runs_and_draws_alone(tiny_run: Project) -> None:
+def test_readme_baseline_runs_and_draws_alone(tiny_run):
     """The README has these steps; an edit of a plug-in reruns only its job."""
     before = tiny_run.tables()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -209,7 +206,7 @@ def test_single_figure_is_drawn_alone(finished_tiny_run: Project, project: Proje
     assert project.tables()
 
 
-def test_missing_network_fails_with_advice(project: Project) -> None:
+def test_missing_network_fails_with_advice(project):
     """The configuration permits official data only."""
     done = project.run("tiny_fig1", "--config", "data={source: official}", *TINY)  # without the audit
     assert done.returncode != 0
@@ -217,7 +214,7 @@ def test_missing_network_fails_with_advice(project: Project) -> None:
     assert "SHUFFLEDP_MIRROR" in done.stdout
 
 
-def test_wrong_configuration_stops_before_any_job(project: Project) -> None:
+def test_wrong_configuration_stops_before_any_job(project):
     """tests/pipeline/experiments/config covers the possible mistakes and their messages."""
     (project.folder / "twice.yaml").write_text("seed: 1\nseed: 2\n")
     done = project.run("--configfile", "twice.yaml")
@@ -227,7 +224,7 @@ def test_wrong_configuration_stops_before_any_job(project: Project) -> None:
     assert not (project.folder / "results").exists()
 
 
-def test_unwritable_folder_is_one_line(project: Project) -> None:
+def test_unwritable_folder_is_one_line(project):
     (project.folder / "logs").touch()
     done = project.run("--dry-run")
     assert done.returncode != 0

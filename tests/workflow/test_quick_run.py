@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from browser import one_browser as one_browser, open_page, requires_browser
-from pipeline_project import METHOD_DONE, QUICK, Project, QuickRun, kill, read_until
+from pipeline_project import METHOD_DONE, QUICK, kill, read_until
 from scripts_by_file import script
 from shuffledp.cli import main
 from shuffledp.storage import damaged, listed
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.pipeline, pytest.mark.whole_run]
 ONE_PAPER = (*QUICK, "papers=[random_population]")
 
 
-def test_quick_run_makes_everything(quick_run: QuickRun) -> None:
+def test_quick_run_makes_everything(quick_run):
     """The run makes every figure, table and page from shipped summaries."""
     results = quick_run.results
     manifests = sorted(results.glob("figures/*/manifest.json"))
@@ -40,17 +40,17 @@ def test_quick_run_makes_everything(quick_run: QuickRun) -> None:
     assert not list(quick_run.project.folder.rglob("*.tmp"))
 
 
-def test_simultaneous_run_is_refused(quick_run: QuickRun) -> None:
+def test_simultaneous_run_is_refused(quick_run):
     assert quick_run.refused.returncode != 0
     assert "Another run is at work in this folder" in quick_run.refused.stdout
     assert "Traceback" not in quick_run.refused.stdout
 
 
-def test_second_run_has_nothing_to_do(quick_run: QuickRun) -> None:
+def test_second_run_has_nothing_to_do(quick_run):
     assert "Nothing to be done" in quick_run.project.succeeds(*QUICK)
 
 
-def test_missing_page_is_made_again(quick_run: QuickRun) -> None:
+def test_missing_page_is_made_again(quick_run):
     page = quick_run.results / "pages/claims.html"
     aside = page.rename(page.with_suffix(".aside"))
     try:
@@ -60,7 +60,7 @@ def test_missing_page_is_made_again(quick_run: QuickRun) -> None:
     assert "pages" in planned and "Nothing to be done" not in planned
 
 
-def test_killed_run_restarts_with_same_tables(quick_run: QuickRun, project: Project) -> None:
+def test_killed_run_restarts_with_same_tables(quick_run, project):
     """`make -C tools faults` has more moments and kinds of faults."""
     # The results alone, without figures and pages: they are what is compared.
     wanted = ("runs", *ONE_PAPER)
@@ -77,7 +77,7 @@ def test_killed_run_restarts_with_same_tables(quick_run: QuickRun, project: Proj
 
 @pytest.mark.browser
 @requires_browser
-def test_site_shows_drawings_and_stays_offline(quick_run: QuickRun) -> None:
+def test_site_shows_drawings_and_stays_offline(quick_run):
     results = quick_run.results
     with open_page(results / "index.html") as opened:
         opened.scroll_through()
@@ -97,7 +97,7 @@ def test_site_shows_drawings_and_stays_offline(quick_run: QuickRun) -> None:
             assert not opened.errors
 
 
-def test_command_of_first_page_computes_table(quick_run: QuickRun) -> None:
+def test_command_of_first_page_computes_table(quick_run):
     page = (quick_run.results / "index.html").read_text(encoding="utf-8")
     command = re.search(r'<p class="command"><code>shuffledp ([^<]*)</code>', page)
     assert command is not None
@@ -109,13 +109,13 @@ def test_command_of_first_page_computes_table(quick_run: QuickRun) -> None:
     assert {name: shown[name] for name in names} == pytest.approx(rows, rel=5e-3)
 
 
-def test_no_picture_is_empty(quick_run: QuickRun) -> None:
+def test_no_picture_is_empty(quick_run):
     numbers = sorted(path.with_suffix(".csv") for path in (quick_run.results / "figures").rglob("*.png"))
     assert len(numbers) > 50
     assert [path.name for path in numbers if len(path.read_text().splitlines()) < 2] == []
 
 
-def test_column_figures_are_of_the_run(quick_run: QuickRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_column_figures_are_of_the_run(quick_run, monkeypatch):
     tool = script("tools/column_figures.py")
     monkeypatch.chdir(quick_run.project.folder)
     folder = Path("results/quick")

@@ -62,7 +62,7 @@ def project(finished_run: tuple[OnCluster, str], tmp_path: Path) -> OnCluster:
     return OnCluster(folder, finished.cluster)
 
 
-def test_cluster_results_equal_local_ones(finished_run: tuple[OnCluster, str], tmp_path: Path) -> None:
+def test_cluster_results_equal_local_ones(finished_run, tmp_path):
     on_cluster, output = finished_run
     local = copy_of_project(tmp_path)
     local.succeeds(*TINY)
@@ -147,7 +147,7 @@ def new_jobs(cluster: Slurm, before: dict[str, str]) -> dict[str, str]:
     return {job: state for job, state in cluster.jobs().items() if job not in before}
 
 
-def test_failed_job_is_reported_on_cluster(project: OnCluster) -> None:
+def test_failed_job_is_reported_on_cluster(project):
     """An interrupted run cancels the other jobs."""
     cluster, before = project.cluster, project.cluster.jobs()
     mine = add_methods(project, {"stuck": "Stuck", "fails": "Fails"})
@@ -171,8 +171,8 @@ def test_failed_job_is_reported_on_cluster(project: OnCluster) -> None:
 
 
 def test_orphaned_job_publishes_only_planned_code(
-    project: OnCluster,
-) -> None:
+    project,
+):
     cluster, before = project.cluster, project.cluster.jobs()
     mine = add_methods(project, {"one": "Stuck"})
     with project.running(*TINY) as process:
@@ -195,7 +195,7 @@ def test_orphaned_job_publishes_only_planned_code(
     assert not [path for checksum in lists for path in damaged(checksum)]
 
 
-def test_stopped_cluster_leaves_nothing_running(tmp_path: Path) -> None:
+def test_stopped_cluster_leaves_nothing_running(tmp_path):
     assert MISSING is None
     with pytest.raises(ZeroDivisionError), slurm(tmp_path) as cluster:
         cluster.ask("sbatch", "--output=/dev/null", "--wrap", "sleep 600")

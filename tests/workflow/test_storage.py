@@ -105,12 +105,12 @@ def folder_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return top / "store", output
 
 
-def test_other_folder_gives_same_bytes(folder_run: tuple[Path, str], expected: dict[str, bytes]) -> None:
+def test_other_folder_gives_same_bytes(folder_run, expected):
     store, _ = folder_run
     assert kept(store) == expected
 
 
-def test_s3_gives_same_bytes(expected: dict[str, bytes], tmp_path: Path) -> None:
+def test_s3_gives_same_bytes(expected, tmp_path):
     (tmp_path / "project").mkdir()
     with s3(tmp_path / "server.log") as address:
         there = ("--default-storage-provider", "s3", "--default-storage-prefix", f"s3://{BUCKET}/a/run")
@@ -125,9 +125,7 @@ def test_s3_gives_same_bytes(expected: dict[str, bytes], tmp_path: Path) -> None
 @pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
 @pytest.mark.skipif((lacking := what_is_missing()) is not None, reason=f"no Slurm: {lacking}")
 @pytest.mark.parametrize("provider", ["fs", "s3"])
-def test_slurm_with_storage_gives_same_bytes(
-    provider: str, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slurm_with_storage_gives_same_bytes(provider, expected, tmp_path, monkeypatch):
     (tmp_path / "project").mkdir()
     (tmp_path / "slurm").mkdir()
     runs = {name: content for name, content in expected.items() if "/runs/" in name or "prepared/" in name}
@@ -146,7 +144,7 @@ def test_slurm_with_storage_gives_same_bytes(
 
 
 @pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
-def test_changed_s3_data_are_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_s3_data_are_read_anew(tmp_path, monkeypatch):
     own = f"{{name: file, path: 's3://{BUCKET}/visits', column: color}}"
     (tmp_path / "project").mkdir()
     project = copy_of_project(tmp_path / "project")
@@ -175,9 +173,7 @@ def test_changed_s3_data_are_read_anew(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
 @pytest.mark.parametrize("rule", BY_RULE)
-def test_inputs_alone_give_same_bytes(
-    rule: str, folder_run: tuple[Path, str], expected: dict[str, bytes], tmp_path: Path
-) -> None:
+def test_inputs_alone_give_same_bytes(rule, folder_run, expected, tmp_path):
     store, _ = folder_run
     (tmp_path / "project").mkdir()
     project = Stored(copy_of_project(tmp_path / "project").folder, in_folder(store))

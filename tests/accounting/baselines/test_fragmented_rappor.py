@@ -1,7 +1,5 @@
 """Fragmented RAPPOR: published numbers, and exact enumeration for few users."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reference lines: the table of variances, windows against mpmath, and deltas against sums over all outcomes."""
 
-from __future__ import annotations
-
 import math
 
 import mpmath

@@ -1,7 +1,5 @@
 """The largest number of messages of many users, against laws in scipy."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

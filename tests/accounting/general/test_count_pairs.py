@@ -19,7 +19,7 @@ from shuffledp.accounting.general.profiles import Profile
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window
 
 
-def test_omitted_mass_counts_as_lost() -> None:
+def test_omitted_mass_counts_as_lost():
     noise = binomial_window(40, 0.5, 1e-30)
     kept = pair_delta(added_message(noise), added_message(noise), 0.7)
     cut = Window(noise.start, noise.pmf, 1e-6)
@@ -29,7 +29,7 @@ def test_omitted_mass_counts_as_lost() -> None:
     )
 
 
-def test_profile_answers_arrays_and_both_relations() -> None:
+def test_profile_answers_arrays_and_both_relations():
     def count(tail: float) -> MovingCount:
         return added_message(poisson_window(20.0, tail))
 

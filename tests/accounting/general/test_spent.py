@@ -1,7 +1,5 @@
 """The smallest eps at which a profile meets the delta of a budget."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting.segmented.users import (

@@ -1,7 +1,5 @@
 """Designs of correlated noise and their search, with certificates from the exact accountant."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The exact accountant of correlated noise, against enumeration and a second implementation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bounds by exponential moments, against enumeration and the law of all losses; designs for many levels."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

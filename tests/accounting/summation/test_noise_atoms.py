@@ -1,7 +1,5 @@
 """Noise atoms: the inverse is correct, it has its closed form, and the dominating vector dominates."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

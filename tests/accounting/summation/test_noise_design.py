@@ -1,7 +1,5 @@
 """Designs of correlated noise: deltas of shifts, splits of delta, closed forms and counts of messages."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pytest
@@ -16,9 +16,6 @@ import pytest
 from shuffledp.accounting import central_gaussian_epsilon, central_replacement_epsilon
 from shuffledp.accounting.baselines.gaussian_clones import gaussian_local_epsilon
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 DELTA = 1e-5
 

@@ -1,7 +1,5 @@
 """Verdicts, and one outcome for several accountings."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

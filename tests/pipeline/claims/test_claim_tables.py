@@ -1,7 +1,5 @@
 """Tables of claims by name."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Results for claims: numbers of feasible cells by grid point."""
 
-from __future__ import annotations
-
 import made_up_results
 import pytest
 

@@ -21,7 +21,7 @@ def listed(inputs: tuple[int, ...]) -> Counter[tuple[int, ...]]:
     return law
 
 
-def test_laws_are_those_of_all_sequences() -> None:
+def test_laws_are_those_of_all_sequences():
     found = dict(others_laws(ROWS, 2))
     assert set(found) == {held for held in itertools.product(range(3), repeat=3) if sum(held) == 2}
     for held, law in found.items():

@@ -1,7 +1,5 @@
 """Files of experiments that run: the listed files and the user's files."""
 
-from __future__ import annotations
-
 import pytest
 
 from shuffledp.pipeline.config import ConfigurationError

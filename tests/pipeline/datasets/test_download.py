@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,18 +21,13 @@ from shuffledp.pipeline.datasets.registry import Location
 from shuffledp.storage import sweep
 from waiting import wait_until
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from conftest import Server
-
 
 def location(content: bytes, file: str = "file.bin") -> Location:
     digest = hashlib.sha256(content).hexdigest()
     return Location("adult", "1", "server", file, "", digest, len(content), "free", "published", "")
 
 
-def get(server: Server, folder: Path, address: str = "/file.bin") -> Path:
+def get(server, folder: Path, address: str = "/file.bin") -> Path:
     return fetch(location(server.body), folder, server.url + address)
 
 

@@ -57,7 +57,7 @@ ENTRY = {
 }
 
 
-def test_best_is_first_by_trust() -> None:
+def test_best_is_first_by_trust():
     """Infeasible methods are last."""
     rows, numbers = leaderboard(ENTRY, _cells(), _summary(), NAMES)
     assert list(rows["method"]) == ["second", "first", "curator's", "third"]
@@ -68,7 +68,7 @@ def test_best_is_first_by_trust() -> None:
     assert list(rows[WHY]) == ["", "", "", "too few users"]
 
 
-def test_number_over_a_marked_control() -> None:
+def test_number_over_a_marked_control():
     where = {"accounting": "exact"}
     entries = [
         {"heading": "error", "value": "mse", "where": where},
@@ -83,26 +83,26 @@ def test_number_over_a_marked_control() -> None:
     assert set(lost["over"]) == {ABSENT, INFEASIBLE}  # no number stands below
 
 
-def test_three_forms_of_the_same_rows() -> None:
+def test_three_forms_of_the_same_rows():
     forms = as_leaderboard(ENTRY, *leaderboard(ENTRY, _cells(), _summary(), NAMES))
     assert forms["csv"].splitlines()[1] == "second,shuffler permutes,2500,0.75,1,"
     assert "| second" in forms["md"] and "2.5e+03" in forms["md"]
     assert r"second & shuffler permutes & $2.5 \cdot 10^{3}$" in " ".join(forms["tex"].split())
 
 
-def test_without_infeasible_rows_no_reasons() -> None:
+def test_without_infeasible_rows_no_reasons():
     some = {**ENTRY, "methods": ["b", "c"], "entries": [ENTRY["entries"][i] for i in (0, 1, 3)]}
     rows, _ = leaderboard(some, _cells(), _summary(), NAMES)
     assert WHY not in rows and list(rows["method"]) == ["second", "curator's"]
 
 
-def test_ambiguous_selection_is_refused() -> None:
+def test_ambiguous_selection_is_refused():
     loose = {**ENTRY, "entries": [{"heading": "exact", "value": "mse"}], "order": ["exact"], "methods": ["b"]}
     with pytest.raises(ValueError, match="add grid variables to `where`"):
         leaderboard(loose, _cells(), _summary(), NAMES)
 
 
-def test_first_accounting_of_method_is_used() -> None:
+def test_first_accounting_of_method_is_used():
     either = {"accounting": ["printed", "exact"]}
     entries = [
         {"heading": "error", "value": "mse", "where": either},
@@ -115,7 +115,7 @@ def test_first_accounting_of_method_is_used() -> None:
     assert list(rows["error"]) == [0.0625, 0.75, INFEASIBLE, INFEASIBLE]
 
 
-def test_ranks_omit_doubtful_and_other_trust() -> None:
+def test_ranks_omit_doubtful_and_other_trust():
     """Ranks of a leaderboard omit controls, too."""
     sound = _cells().assign(guarantee="exact")
     assert ranked(ENTRY, sound, _summary(), "shuffler") == {"b": 2500.0, "a": 5000.0}

@@ -1,7 +1,5 @@
 """General rules, which any paper may use."""
 
-from __future__ import annotations
-
 import ast
 import math
 from dataclasses import replace

@@ -21,7 +21,7 @@ def quick() -> list[dict[str, str]]:
     return table("quick")
 
 
-def test_table_has_every_question_once(quick: list[dict[str, str]]) -> None:
+def test_table_has_every_question_once(quick):
     assert all(sorted(each) == sorted(COLUMNS) for each in quick)
     assert [each["id"] for each in quick] == [f"OQ-{i}" for i in range(1, len(quick) + 1)]
     for each in quick:
@@ -32,13 +32,13 @@ def test_table_has_every_question_once(quick: list[dict[str, str]]) -> None:
             assert each["verdict"] == "violated", each["id"]
 
 
-def test_related_errata_exist(quick: list[dict[str, str]]) -> None:
+def test_related_errata_exist(quick):
     known = {entry.id for key in papers() for entry in (*errata(key), *reading_notes(key))}
     named = {name for each in quick for name in each["related"].split()}
     assert named and named <= known
 
 
-def test_search_is_reproducible(quick: list[dict[str, str]]) -> None:
+def test_search_is_reproducible(quick):
     again = questions("quick")[0]
     assert row(again, "quick") == quick[0]
 
@@ -52,7 +52,7 @@ def test_search_is_reproducible(quick: list[dict[str, str]]) -> None:
         ({"limit": math.inf, "floor": 0.7}, "violated", "1"),
     ],
 )
-def test_a_planted_limit_decides(limits: dict[str, float], verdict: str, violations: str) -> None:
+def test_a_planted_limit_decides(limits, verdict, violations):
     found = row(replace(PLANTED, **limits), "quick")  # type: ignore[arg-type]
     assert (found["verdict"], found["violations"], found["extreme"]) == (verdict, violations, "0.875")
     assert found["where"] == "there" and found["settings"] == "2"

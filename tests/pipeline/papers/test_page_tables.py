@@ -1,7 +1,5 @@
 """Tables of the documentation's pages."""
 
-from __future__ import annotations
-
 import json
 import math
 

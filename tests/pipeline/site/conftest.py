@@ -2,16 +2,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from fabricated import Folder
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `browser`, which other folders use too
 
 from fabricated import fabricate
-
-if TYPE_CHECKING:
-    from fabricated import Folder
 
 
 @pytest.fixture

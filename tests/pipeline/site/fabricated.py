@@ -5,17 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from matplotlib.figure import Figure
 
 from shuffledp.storage import publish
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TABLES = Path(__file__).parent / "results"
 FINDING = "Exact accounting cuts the error at every budget."

@@ -6,13 +6,14 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
 from fabricated import (
     PAPERS,
     PROTOCOLS,
+    Folder,
     as_csv,
     fabricate,
     publish_table,
@@ -27,9 +28,6 @@ from shuffledp.pipeline.site.build import link_remarks
 from shuffledp.pipeline.site.caption_html import to_html
 from shuffledp.pipeline.site.selector import kept_tables
 from shuffledp.storage import IntegrityError, damaged, listed
-
-if TYPE_CHECKING:
-    from fabricated import Folder
 
 VOID = {"meta", "img", "link", "br", "hr", "input"}
 
@@ -86,7 +84,7 @@ def of(papers: dict[str, Folder], key: str, *entries: str) -> list[dict[str, Any
     return [e for e in papers[key].manifest["entries"] if not entries or e["id"] in entries]
 
 
-def test_everything_has_exactly_one_page(site: Site) -> None:
+def test_everything_has_exactly_one_page(site):
     expected = {name for name in pages.outputs(PAPERS, PROTOCOLS) if name != "site.sha256"}
     assert set(site) == expected
     assert {n for n in expected if n.endswith(".html")} == {
@@ -100,7 +98,7 @@ def test_everything_has_exactly_one_page(site: Site) -> None:
     }
 
 
-def test_first_page_has_selectors_best_rows(site: Site) -> None:
+def test_first_page_has_selectors_best_rows(site):
     setting, offers = next(iter(kept_tables().items()))
     groups = Counter(offer.trust for offer in offers)
     index, choose = html(site, "index"), html(site, "choose")
@@ -110,7 +108,7 @@ def test_first_page_has_selectors_best_rows(site: Site) -> None:
     assert '<a href="../pages/protocols/pure_dump.html">pureDUMP</a>' in choose
 
 
-def test_protocol_page_has_the_runs_results(papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_protocol_page_has_the_runs_results(papers, tmp_path):
     first = papers[PAPERS[0]]
     for entry in of(papers, PAPERS[0], "fig4"):
         entry["protocols"] = ["pure_dump"]
@@ -125,7 +123,7 @@ def test_protocol_page_has_the_runs_results(papers: dict[str, Folder], tmp_path:
     assert 'href="../../pages/claims.html#RP-01"' in text and "RP-08" not in text
 
 
-def test_protocols_without_results_have_pages(site: Site) -> None:
+def test_protocols_without_results_have_pages(site):
     text = html(site, "protocols/jump_counts")
     identity = identities()["jump_counts"]
     assert f"<h1>{identity.label}</h1>" in text and identity.sentence in text
@@ -135,7 +133,7 @@ def test_protocols_without_results_have_pages(site: Site) -> None:
     assert '<a href="../pages/protocols/jump_counts.html">' in html(site, "choose")
 
 
-def test_empty_columns_are_left_out(site: Site, papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_empty_columns_are_left_out(site, papers, tmp_path):
     heading = "Relative to the curator’s</th>"
     assert heading in html(site, "protocols/pure_dump")
     papers["overall"].files["ranking.csv"] = as_csv(
@@ -145,7 +143,7 @@ def test_empty_columns_are_left_out(site: Site, papers: dict[str, Folder], tmp_p
     assert heading not in html(pages.render(tmp_path, PAPERS, PROTOCOLS), "protocols/pure_dump")
 
 
-def test_pages_link_only_to_given_addresses(results: Path, site: Site) -> None:
+def test_pages_link_only_to_given_addresses(results, site):
     links = {"docs": "../docs/index.html", "repository": "https://example.org/code"}
     linked = pages.render(results, PAPERS, PROTOCOLS, links=links)
     assert '<a href="../docs/index.html">Docs</a>' in html(linked, "index")
@@ -165,7 +163,7 @@ def test_papers_have_their_cards(site: Site) -> None:
     assert "1 erratum and 1 reading note<" in html(site, "index")
 
 
-def test_ids_are_unique_and_references_valid(site: Site, results: Path) -> None:
+def test_ids_are_unique_and_references_valid(site, results):
     read = {name: Page(content.decode()) for name, content in site.items() if name.endswith(".html")}
     ids = {n: [a["id"] for _, a in page.tags if "id" in a] for n, page in read.items()}
     for name, page in read.items():
@@ -187,7 +185,7 @@ def test_ids_are_unique_and_references_valid(site: Site, results: Path) -> None:
             assert not anchor or anchor in ids[found], link
 
 
-def test_all_files_of_entries_are_linked(site: Site, papers: dict[str, Folder]) -> None:
+def test_all_files_of_entries_are_linked(site, papers):
     for key in PAPERS:
         targets = {a["href"] for name in (key, "errata") for a in Page(html(site, name)).all("a")}
         for entry in of(papers, key):
@@ -195,7 +193,7 @@ def test_all_files_of_entries_are_linked(site: Site, papers: dict[str, Folder]) 
 
 
 @pytest.mark.parametrize("name", ["index", *PAPERS, "errata"])
-def test_landmarks_language_headings_and_text_alternatives(site: Site, name: str) -> None:
+def test_landmarks_language_headings_and_text_alternatives(site, name):
     page = Page(html(site, name))
     assert page.all("html") == [{"lang": "en"}]
     assert len(page.all("main")) == len(page.all("h1")) == 1
@@ -215,7 +213,7 @@ def test_landmarks_language_headings_and_text_alternatives(site: Site, name: str
     assert sum("aria-current" in a for a in page.all("a")) == 1
 
 
-def test_notes_gaps_and_scale_are_shown(site: Site) -> None:
+def test_notes_gaps_and_scale_are_shown(site):
     first, second, index = (html(site, name) for name in (*PAPERS, "index"))
     note = "This is a summary of Adult that ships with the project."
     assert first.count(note) == index.count(note) == 1
@@ -227,7 +225,7 @@ def test_notes_gaps_and_scale_are_shown(site: Site) -> None:
     assert "commit <code>0123456789ab</code>" in first
 
 
-def test_audited_protocol_has_row_and_slack(site: Site) -> None:
+def test_audited_protocol_has_row_and_slack(site):
     text = html(site, "audit")
     rows = {tag["id"]: tag for tag in Page(text).all("tr") if "id" in tag}
     assert {name: row["data-outcome"] for name, row in rows.items()} == {
@@ -251,7 +249,7 @@ def test_audited_protocol_has_row_and_slack(site: Site) -> None:
     )
 
 
-def test_errata_have_quotes_and_numbers(site: Site) -> None:
+def test_errata_have_quotes_and_numbers(site):
     text = html(site, "errata")
     rows = re.findall(r'<tr role="row" id="([^"]*)" .*?</tr>', text, re.DOTALL)
     assert rows == ["RP-E16", "RP-N2"]
@@ -264,7 +262,7 @@ def test_errata_have_quotes_and_numbers(site: Site) -> None:
     assert 'href="../pages/errata.html#RP-E16"' in html(site, PAPERS[0])
 
 
-def test_claims_have_verdicts_and_their_errata(site: Site) -> None:
+def test_claims_have_verdicts_and_their_errata(site):
     text = html(site, "claims")
     assert re.findall(r'<tr role="row" id="([^"]*)"', text) == ["RP-01", "RP-08", "O-15"]
     first, second, third = text.split('<tr role="row" id=')[1:]
@@ -279,7 +277,7 @@ def test_claims_have_verdicts_and_their_errata(site: Site) -> None:
     assert 'data-verdict="untestable"' in third
 
 
-def test_claims_figures_and_errata_are_linked(site: Site) -> None:
+def test_claims_figures_and_errata_are_linked(site):
     claims = html(site, "claims")
     assert 'href="../pages/random_population.html#fig4">Fig. 4</a>' in claims
     assert 'href="../pages/errata.html#RP-E16">RP-E16</a>' in claims
@@ -293,14 +291,14 @@ def test_claims_figures_and_errata_are_linked(site: Site) -> None:
     assert '<a href="pages/claims.html">All claims with their verdicts</a>' in index
 
 
-def test_headlines_must_be_there_and_whole(papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_headlines_must_be_there_and_whole(papers, tmp_path):
     path = tmp_path / "claims/headlines.csv"
     path.write_bytes(path.read_bytes().replace(b"in part", b"holds"))
     with pytest.raises(IntegrityError, match="headlines"):
         pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
-def test_errata_links_respect_their_context() -> None:
+def test_errata_links_respect_their_context():
     ids = frozenset({"RP-E1", "RP-E16", "SEG-6.4"})
     linked = link_remarks("RP-E16, RP-E1. xRP-E1 RP-E166 SEG-6.4.1 SEG-6.4.", ids, "e.html")
     assert re.findall(r">([^<]+)</a>", linked) == ["RP-E16", "RP-E1", "SEG-6.4"]
@@ -309,7 +307,7 @@ def test_errata_links_respect_their_context() -> None:
     assert link_remarks("<RP-E1>", ids, "e.html").startswith("&lt;<a ")
 
 
-def test_tables_show_what_the_csv_says(site: Site) -> None:
+def test_tables_show_what_the_csv_says(site):
     text = html(site, PAPERS[0])
     assert '<th scope="col" class="number">eps_local</th>' in text
     assert '<th scope="col">method</th>' in text
@@ -323,7 +321,7 @@ def test_tables_show_what_the_csv_says(site: Site) -> None:
         assert box["tabindex"] == "0"
 
 
-def test_only_long_fractions_are_shortened(papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_only_long_fractions_are_shortened(papers, tmp_path):
     shown = {"1.23456789e-07": "1.235e-07"}
     texts = ["48841000", "0.5", "1e-05", *shown, "inf", "nan", "", "1.2345678 (estimated)"]
     paper = papers["dump"]
@@ -336,7 +334,7 @@ def test_only_long_fractions_are_shortened(papers: dict[str, Folder], tmp_path: 
 
 
 @pytest.mark.usefixtures("papers")
-def test_small_runs_show_kept_verdicts(tmp_path: Path) -> None:
+def test_small_runs_show_kept_verdicts(tmp_path):
     kept = tmp_path / "kept.csv"
     kept.write_text("id,verdict\nRP-01,fails\nRP-08,holds\n")
     assert "papers’ scale" not in html(pages.render(tmp_path, PAPERS, PROTOCOLS, kept=kept), "claims")
@@ -348,7 +346,7 @@ def test_small_runs_show_kept_verdicts(tmp_path: Path) -> None:
     assert "(papers’ scale: fails)" in html(site, PAPERS[0])
 
 
-def test_own_protocols_are_marked_unpublished(site: Site) -> None:
+def test_own_protocols_are_marked_unpublished(site):
     marked = re.findall(
         r'<code data-field="protocol">(\w+)</code> <span[^>]*>unpublished', html(site, "choose")
     )
@@ -356,7 +354,7 @@ def test_own_protocols_are_marked_unpublished(site: Site) -> None:
     assert "jump_counts" in marked and set(marked) <= names
 
 
-def test_hostile_text_stays_text(papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_hostile_text_stays_text(papers, tmp_path):
     bad = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
     paper = papers["dump"]
     paper.manifest |= {"title": bad, "citation": bad, "doi": '10.1/"><script>'}
@@ -399,12 +397,12 @@ def test_hostile_text_stays_text(papers: dict[str, Folder], tmp_path: Path) -> N
         ("A title\n====\n", "underline"),
     ],
 )
-def test_bad_captions_name_their_file(caption: str, reason: str) -> None:
+def test_bad_captions_name_their_file(caption, reason):
     with pytest.raises(pages.CaptionError, match=f"(?s)fig5.rst.*{reason}"):
         to_html(caption, source="fig5.rst", prefix="")
 
 
-def test_a_bad_caption_stops_the_site(papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_a_bad_caption_stops_the_site(papers, tmp_path):
     papers["dump"].files["fig5.rst"] = b"What one learns.\n\nUnfinished **strong"
     papers["dump"].publish()
     with pytest.raises(pages.CaptionError, match=r"fig5\.rst"):
@@ -412,7 +410,7 @@ def test_a_bad_caption_stops_the_site(papers: dict[str, Folder], tmp_path: Path)
 
 
 @pytest.mark.parametrize("kind", ["changed", "missing"])
-def test_damaged_files_name_make_repair(papers: dict[str, Folder], tmp_path: Path, kind: str) -> None:
+def test_damaged_files_name_make_repair(papers, tmp_path, kind):
     for name in ("fig5.png", "fig5.pdf", "fig6.svg", "fig6.csv", "wide.tex", "fig5.rst"):
         path = papers["dump"].path / name
         content = path.read_bytes()
@@ -422,7 +420,7 @@ def test_damaged_files_name_make_repair(papers: dict[str, Folder], tmp_path: Pat
         path.write_bytes(content)
 
 
-def test_manifests_of_another_form_are_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_manifests_of_another_form_are_refused(papers, tmp_path):
     paper = papers["dump"]
     first = dict(paper.manifest["entries"][0])
     for change, reason in (
@@ -447,7 +445,7 @@ def test_manifests_of_another_form_are_refused(papers: dict[str, Folder], tmp_pa
             pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
-def test_misplaced_or_repeated_papers_are_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_misplaced_or_repeated_papers_are_refused(papers, tmp_path):
     with pytest.raises(ValueError, match=r"twice: pages/dump\.html"):
         pages.render(tmp_path, ["dump", "dump"])
     papers["dump"].path.rename(tmp_path / "figures" / "other")
@@ -456,13 +454,13 @@ def test_misplaced_or_repeated_papers_are_refused(papers: dict[str, Folder], tmp
 
 
 @pytest.mark.usefixtures("papers")
-def test_same_content_gives_same_bytes(site: Site, results: Path, tmp_path: Path) -> None:
+def test_same_content_gives_same_bytes(site, results, tmp_path):
     assert pages.render(tmp_path, PAPERS, PROTOCOLS) == site
     assert not [name for name, content in site.items() if str(results).encode() in content]
 
 
 @pytest.mark.usefixtures("papers")
-def test_script_replaces_the_whole_site(site: Site, tmp_path: Path) -> None:
+def test_script_replaces_the_whole_site(site, tmp_path):
     pages_script, outputs = (
         script("workflow/scripts/pages.py"),
         [tmp_path / name for name in pages.outputs(PAPERS, PROTOCOLS)],
@@ -484,7 +482,7 @@ def test_script_replaces_the_whole_site(site: Site, tmp_path: Path) -> None:
         pages_script.main(tmp_path, PAPERS, PROTOCOLS, True, {}, None, outputs[1:])
 
 
-def test_study_is_below_the_papers(papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_study_is_below_the_papers(papers, tmp_path):
     """The second paper is a study: it has no row among the claims, but a figure and a page like the others."""
     second = papers[PAPERS[1]]
     second.manifest["kind"] = "study"
@@ -498,7 +496,7 @@ def test_study_is_below_the_papers(papers: dict[str, Folder], tmp_path: Path) ->
     assert "1 paper on the shuffle model" in index and "1 study beyond them" in index
 
 
-def test_errata_questions_and_figures_are_linked(site: Site) -> None:
+def test_errata_questions_and_figures_are_linked(site):
     errata, questions = html(site, "errata"), html(site, "open_questions")
     entry = errata[errata.index('id="RP-E16"') :].partition("</tr>")[0]
     assert 'href="../pages/random_population.html#fig4"' in entry

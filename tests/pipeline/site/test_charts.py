@@ -1,17 +1,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
-from fabricated import BUDGETS, CHART, PAPERS, PROTOCOLS, as_csv
+from fabricated import BUDGETS, CHART, PAPERS, PROTOCOLS, Folder, as_csv
 
 from shuffledp.pipeline import site as pages
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from fabricated import Folder
 
 Row = dict[str, Any]
 
@@ -35,7 +31,7 @@ def drawn(paper: Folder, results: Path, rows: list[Row], **changes: Any) -> Any:
     return charts(results)["fig5"]
 
 
-def test_charts_have_numbers_of_figures(papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_charts_have_numbers_of_figures(papers, tmp_path):
     every = charts(tmp_path, PAPERS[0])
     assert list(every) == ["fig4", "fig5"]
     chart = every["fig4"]
@@ -61,7 +57,7 @@ def test_charts_have_numbers_of_figures(papers: dict[str, Folder], tmp_path: Pat
     }
 
 
-def test_curve_along_variable_keeps_its_order(papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_curve_along_variable_keeps_its_order(papers, tmp_path):
     rows = [
         {"curve": curve, "round": i, "eps": eps, "kind": "simulated", "tve": 1}
         for curve, shift in (("local", 0.0), ("adaptive", 0.25))
@@ -74,7 +70,7 @@ def test_curve_along_variable_keeps_its_order(papers: dict[str, Folder], tmp_pat
     ]
 
 
-def test_lineless_points_and_text_values(papers: dict[str, Folder], tmp_path: Path) -> None:
+def test_lineless_points_and_text_values(papers, tmp_path):
     rows = [
         {"curve": "local", "eps": "small", "kind": "expected", "tve": 2},
         {"curve": "local", "eps": "large", "kind": "expected", "tve": 3},
@@ -89,9 +85,7 @@ def test_lineless_points_and_text_values(papers: dict[str, Folder], tmp_path: Pa
 
 
 @pytest.mark.parametrize("scale, shown", [("log", [None, 1e-9]), ("linear", [0, 1e-9])])
-def test_unplottable_logarithms_are_omitted(
-    papers: dict[str, Folder], tmp_path: Path, scale: str, shown: list[float | None]
-) -> None:
+def test_unplottable_logarithms_are_omitted(papers, tmp_path, scale, shown):
     rows = [
         {"curve": "local", "eps": eps, "kind": "expected", "tve": value}
         for eps, value in ((0.1, 0), (0.2, 1e-9))

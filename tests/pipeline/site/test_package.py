@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +18,6 @@ from browser import (
 )
 from shuffledp.pipeline import site as pages
 from shuffledp.pipeline.site.selector import kept_tables
-
-if TYPE_CHECKING:
-    from fabricated import Folder
 
 # Contrast of every piece of text with the background that it stands on, after WCAG 2.
 CONTRAST = """() => {
@@ -94,7 +91,7 @@ def shown_pictures(page: Any, card: str) -> list[str]:
 @in_browser
 @SIZES
 @pytest.mark.parametrize("name", PAGES)
-def test_everything_shows_without_foreign_requests(site: Path, name: str, viewport: tuple[int, int]) -> None:
+def test_everything_shows_without_foreign_requests(site, name, viewport):
     with open_page(site / name, viewport) as opened:
         opened.page.keyboard.press("Tab")
         opened.page.keyboard.press("Enter")
@@ -120,7 +117,7 @@ def test_everything_shows_without_foreign_requests(site: Path, name: str, viewpo
 
 @in_browser
 @pytest.mark.parametrize("viewport", [DESKTOP, (800, 900), (420, 900)])
-def test_the_selector_answers_typed_numbers(site: Path, viewport: tuple[int, int]) -> None:
+def test_the_selector_answers_typed_numbers(site, viewport):
     with open_page(site / SELECTOR_PAGE, viewport) as opened:
         page = opened.page
         cells = page.locator("table.ranking tbody tr:not(.trust)").first.locator("[data-field]")
@@ -159,7 +156,7 @@ def test_the_selector_answers_typed_numbers(site: Path, viewport: tuple[int, int
 
 
 @in_browser
-def test_page_works_without_scripts(site: Path) -> None:
+def test_page_works_without_scripts(site):
     """The first setting is shown, and no picture is blank in print."""
     with open_page(site / SELECTOR_PAGE) as opened:
         context = opened.page.context.browser.new_context(java_script_enabled=False)
@@ -195,9 +192,7 @@ def methods(page: Any) -> list[str]:
 
 @in_browser
 @SIZES
-def test_leaderboard_is_sorted_and_filtered(
-    papers: dict[str, Folder], tmp_path: Path, viewport: tuple[int, int]
-) -> None:
+def test_leaderboard_is_sorted_and_filtered(papers, tmp_path, viewport):
     """Without scripts it is a plain table."""
     papers[PAPERS[1]].table("board", BOARD, title="Protocols", board="who is trusted")
     papers[PAPERS[1]].publish()
@@ -246,7 +241,7 @@ def colored(page: Any, plot: Any, color: str) -> int:
 
 @in_browser
 @SIZES
-def test_keyboard_explores_charts(site: Path, viewport: tuple[int, int]) -> None:
+def test_keyboard_explores_charts(site, viewport):
     orange = CHART["curves"][1]["color"]
     with open_page(site / PAGES[1], viewport) as opened:
         page = opened.page
@@ -279,7 +274,7 @@ def test_keyboard_explores_charts(site: Path, viewport: tuple[int, int]) -> None
 
 @in_browser
 @pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
-def test_pointer_and_tap_show_values(site: Path, viewport: tuple[int, int]) -> None:
+def test_pointer_and_tap_show_values(site, viewport):
     with open_page(site / PAGES[1], viewport) as opened:
         page = opened.page
         plot = chart(page, "fig4")
@@ -306,7 +301,7 @@ def test_pointer_and_tap_show_values(site: Path, viewport: tuple[int, int]) -> N
 
 @in_browser
 @SIZES
-def test_keyboard_reaches_links_and_files(site: Path, viewport: tuple[int, int]) -> None:
+def test_keyboard_reaches_links_and_files(site, viewport):
     with open_page(site / PAGES[1], viewport) as opened:
         page = opened.page
         page.keyboard.press("Tab")
@@ -333,7 +328,7 @@ def test_keyboard_reaches_links_and_files(site: Path, viewport: tuple[int, int])
 
 @in_browser
 @pytest.mark.parametrize("name", PAGES)
-def test_text_contrasts_with_its_background(site: Path, name: str) -> None:
+def test_text_contrasts_with_its_background(site, name):
     with open_page(site / name) as opened:
         opened.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
         if name == PAGES[1]:
@@ -352,7 +347,7 @@ def test_text_contrasts_with_its_background(site: Path, name: str) -> None:
 
 @in_browser
 @SIZES
-def test_long_tables_scroll_under_their_header(site: Path, viewport: tuple[int, int]) -> None:
+def test_long_tables_scroll_under_their_header(site, viewport):
     with open_page(site / PAGES[1], viewport) as opened:
         box = opened.page.locator("#budgets .scroll")
         assert box.bounding_box()["height"] < viewport[1]
@@ -371,7 +366,7 @@ def test_long_tables_scroll_under_their_header(site: Path, viewport: tuple[int, 
 
 @in_browser
 @SIZES
-def test_errata_can_be_searched_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+def test_errata_can_be_searched_and_sorted(site, viewport):
     with open_page(site / ERRATA_PAGE, viewport) as opened:
         page = opened.page
         rows = page.locator(".errata tbody tr:visible")
@@ -399,7 +394,7 @@ def test_errata_can_be_searched_and_sorted(site: Path, viewport: tuple[int, int]
 
 @in_browser
 @SIZES
-def test_claims_are_searched_filtered_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+def test_claims_are_searched_filtered_and_sorted(site, viewport):
     with open_page(site / CLAIMS_PAGE, viewport) as opened:
         page = opened.page
         rows = page.locator(".judged tbody tr:visible")
@@ -421,7 +416,7 @@ def test_claims_are_searched_filtered_and_sorted(site: Path, viewport: tuple[int
 
 
 @in_browser
-def test_moved_site_works(site: Path, tmp_path: Path) -> None:
+def test_moved_site_works(site, tmp_path):
     moved = tmp_path / "a folder" / "moved #1"
     for name in ("figures", "pages", "site"):
         shutil.copytree(site / name, moved / name)

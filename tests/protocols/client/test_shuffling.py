@@ -1,7 +1,5 @@
 """Parts of clients and shufflers in this process: laws of dummies, files of messages, and values out of range."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -200,7 +200,7 @@ def test_cases_can_bring_their_own_participants():
     assert np.array_equal(own.participants(2).counts, cases[0].participants(2).counts)
 
 
-def test_baseline_of_the_readme_conforms(tmp_path: Path) -> None:
+def test_baseline_of_the_readme_conforms(tmp_path):
     readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
     code = readme[readme.index("## Add your own baseline") :].split("```python\n")[1].split("```")[0]
     (tmp_path / "half_budget.py").write_text(code)

@@ -1,7 +1,5 @@
 """Reference lines of a histogram: variances, both neighboring relations, and messages of a secure sum."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Points of designs as reports: sets, counts by transforms, calibration, and reference numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -43,7 +43,7 @@ def true_delta(eps: float, k: int, q: float, fakes: int, others: tuple[int, ...]
     return float(hockey_stick(logs[0], logs[1], eps))
 
 
-def test_other_rows_are_bounded() -> None:
+def test_other_rows_are_bounded():
     """The rows of other users are bounded, and bits that are linked cost privacy."""
     true = true_delta(0.5, 3, 0.25, 2, (2, 2))
     told, dropped = (fake_users_delta(0.5, 3, 2, 0.25, other_rows=rows) for rows in ("blanket", "dropped"))

@@ -93,7 +93,7 @@ def hashed(u: int, v: int, x: int, family: HashFamily) -> int:
 @pytest.mark.parametrize(
     "k, b, q", [(4, 2, 5), (3, 2, 5), (2, 2, 3), (5, 3, 7), (2, 10, 11), (20, 7, 23), (6, 16, 17)]
 )
-def test_collisions_are_those_of_all_functions(k: int, b: int, q: int) -> None:
+def test_collisions_are_those_of_all_functions(k, b, q):
     family = HashFamily(k, b)
     assert family.prime == q
     functions = list(itertools.product(range(1, q), range(q)))
@@ -104,19 +104,19 @@ def test_collisions_are_those_of_all_functions(k: int, b: int, q: int) -> None:
         assert family.collision_rate == 0.4
 
 
-def test_primes() -> None:
+def test_primes():
     assert [prime_above(x) for x in (1, 2, 3, 7, 13, 5000, 8685, 2**31 - 1)] == [
         2, 3, 5, 11, 17, 5003, 8689, 2147483659,
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("wrong", [(1, 5), (5, 1), (2**31 + 1, 5), (5, 2**31 + 1)])
-def test_impossible_families_are_refused(wrong: tuple[int, int]) -> None:
+def test_impossible_families_are_refused(wrong):
     with pytest.raises(ValueError, match=r"domain_size|bins"):
         HashFamily(*wrong)
 
 
-def test_contour_of_large_tables_is_upper(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contour_of_large_tables_is_upper(monkeypatch):
     family = HashFamily(50, 21)
     table = dummies_in_bins(family, 0.5, 1e-6)
     exact = hashed_balls_delta(0.5, family, table)

@@ -1,7 +1,5 @@
 """Local budget of mixDUMP with the least error."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -24,7 +22,7 @@ DELTA = 1e-6
         (60, 2, 6.0, "exact"),
     ],
 )
-def test_no_other_budget_is_much_better(n: int, k: int, eps: float, accounting: str) -> None:
+def test_no_other_budget_is_much_better(n, k, eps, accounting):
     plan = best_mix_plan(n, k, eps, DELTA, accounting=accounting)
     assert plan[1] == mix_dummy_count(n, k, eps, DELTA, plan[0], accounting=accounting)
     found = dump_mse(n, k, plan[1], eps_local=plan[0])
@@ -33,7 +31,7 @@ def test_no_other_budget_is_much_better(n: int, k: int, eps: float, accounting: 
         assert found < 1.002 * dump_mse(n, k, count, eps_local=eps_local)
 
 
-def test_best_plan_is_an_option() -> None:
+def test_best_plan_is_an_option():
     """By default, the protocol has the budget of the paper."""
     protocol = get("frequency", "mix_dump")
     best, usual = (

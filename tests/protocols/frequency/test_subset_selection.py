@@ -1,7 +1,5 @@
 """Subset selection: the messages, and the law of the counts."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -32,7 +30,7 @@ def test_subsets_of_several_values_conform(k, size, counts):
 
 
 @pytest.mark.parametrize("k, d", [(4, 1), (4, 2), (5, 3), (2, 1)])
-def test_rates_are_those_of_all_subsets(k: int, d: int) -> None:
+def test_rates_are_those_of_all_subsets(k, d):
     report = SubsetReport(k, d, 1.3)
     subsets = list(itertools.combinations(range(k), d))
     weights = np.array([math.exp(1.3) if 0 in subset else 1.0 for subset in subsets])
@@ -44,7 +42,7 @@ def test_rates_are_those_of_all_subsets(k: int, d: int) -> None:
 
 
 @pytest.mark.parametrize("k, d", [(4, 2), (5, 3), (6, 1)])
-def test_blanket_is_that_of_accountant(k: int, d: int) -> None:
+def test_blanket_is_that_of_accountant(k, d):
     """The accountant adds losses on a fine grid, for any randomizer."""
     for n, eps in [(2, 0.4), (60, 0.5)]:
         got = subset_delta(eps, n, SubsetReport(k, d, 1.5))
@@ -52,7 +50,7 @@ def test_blanket_is_that_of_accountant(k: int, d: int) -> None:
         assert_allclose(got, want, rtol=2e-3)
 
 
-def test_single_values_are_usually_best() -> None:
+def test_single_values_are_usually_best():
     few = subset_report(10**5, 100, 1.0, 1e-8)
     assert few.size == 1
     assert few.eps_local == blanket_local_budget(10**5, 100, 1.0, 1e-8)
@@ -66,6 +64,6 @@ def test_single_values_are_usually_best() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 4, 7])
-def test_impossible_sizes_are_refused(size: int) -> None:
+def test_impossible_sizes_are_refused(size):
     with pytest.raises(ValueError, match="size must be"):
         get("frequency", "subset_selection").calibrate(Budget(1.0, 1e-3), Fixed(99), Frequency(4), size=size)

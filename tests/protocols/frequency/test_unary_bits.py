@@ -1,7 +1,5 @@
 """Rows of bits: errors of the specification, and the messages."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

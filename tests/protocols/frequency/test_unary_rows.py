@@ -1,7 +1,5 @@
 """Rows of bits: the blanket by enumeration, equality with local hashing, and the best rates."""
 
-from __future__ import annotations
-
 import mpmath
 import pytest
 

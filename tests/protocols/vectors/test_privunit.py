@@ -1,7 +1,5 @@
 """PrivUnit: caps against quadrature, reference errors, and opposite caps by enumeration of two-level densities."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

@@ -209,7 +209,7 @@ def test_every_setting_is_varied():
         ({"name": "uniform", "records": 11}, [4, 4, 3]),
     ],
 )
-def test_fixed_records_are_nearest_whole_numbers(data: dict[str, object], held: list[int]) -> None:
+def test_fixed_records_are_nearest_whole_numbers(data, held):
     task = sources_task(3)
     source = sources.source_from(data, task, Path("nowhere"))
     everybody = source.draw(11, np.random.default_rng(1))

@@ -1,7 +1,5 @@
 """Table II and multi-message protocols, against known numbers."""
 
-from __future__ import annotations
-
 import pytest
 
 from shuffledp.accounting import (

@@ -1,7 +1,5 @@
 """The error with the best number of dummies, against known numbers."""
 
-from __future__ import annotations
-
 import pytest
 
 from shuffledp.pipeline.papers.random_population.settings import dummies_error

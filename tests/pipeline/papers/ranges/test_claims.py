@@ -1,7 +1,5 @@
 """Claims of the study of ranges, on both sides of every threshold."""
 
-from __future__ import annotations
-
 import pytest
 from judged_claims import InMemory, claim, judged, outcomes
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -11,7 +9,7 @@ from shuffledp.pipeline.papers.segmented import residual_search
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.6, 1.1])
-def test_two_counts_are_sufficient(eps: float) -> None:
+def test_two_counts_are_sufficient(eps):
     others, k, eps_local = 3, 4, 1.2
     rows = residual_search.response_rows(k, eps_local)
     law = dict(others_laws(rows, others))[others, 0, 0, 0]
@@ -21,7 +19,7 @@ def test_two_counts_are_sufficient(eps: float) -> None:
     assert hockey_stick(*pair, eps) == pytest.approx(wanted, rel=1e-11)
 
 
-def test_search_finds_only_the_erratum() -> None:
+def test_search_finds_only_the_erratum():
     """The search finds nothing without a residual component."""
     found = largest(residual_search.few_users((1,), (5,), (1.0,), "stated"), LIMIT)
     assert found.beyond > 0 and found.extreme == pytest.approx(math.e, rel=1e-9)
@@ -30,7 +28,7 @@ def test_search_finds_only_the_erratum() -> None:
     assert many.beyond > 0 and "all with the victim's value" in many.where
 
 
-def test_too_small_replacement_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_small_replacement_is_violated(monkeypatch):
     search = ((1, 2), (3,), (1.0, 3.0), "replacement")
     sound = largest(residual_search.few_users(*search), LIMIT)  # type: ignore[arg-type]
     assert sound.beyond == 0 and 0.5 < sound.extreme <= 1

@@ -1,7 +1,5 @@
 """Claims on the shuffle Gaussian mechanism, on both sides of every threshold."""
 
-from __future__ import annotations
-
 import math
 
 import made_up_results

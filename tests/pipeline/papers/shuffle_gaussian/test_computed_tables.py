@@ -1,7 +1,5 @@
 """Table 1 of the shuffle Gaussian paper: every entry, verdicts that can fail, the page and the captions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -18,7 +18,7 @@ def line(*places: float) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("order, sigma", [(2.0, 0.7), (3.5, 1.0), (6.0, 1.5)])
-def test_two_users_equal_plain_integral(order: float, sigma: float) -> None:
+def test_two_users_equal_plain_integral(order, sigma):
     y = np.linspace(-14, 15, 600) * sigma
 
     def density(first: float, second: float) -> NDArray[np.float64]:
@@ -33,7 +33,7 @@ def test_two_users_equal_plain_integral(order: float, sigma: float) -> None:
     assert found == pytest.approx(math.log(moment) / (order - 1), rel=1e-6)
 
 
-def test_triangle_corners_are_a_violation() -> None:
+def test_triangle_corners_are_a_violation():
     """The corners have the ball's diameter as distance, but lie in no such ball: erratum SG-4."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(0.75)]])
     worse = unit_ball_search.ratio(2, corners[[0, 2]], corners[[1, 2]], 1.0)
@@ -44,7 +44,7 @@ def test_triangle_corners_are_a_violation() -> None:
     assert largest([(worse, "corners")], LIMIT).beyond == 1
 
 
-def test_too_small_bound_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_small_bound_is_violated(monkeypatch):
     assert largest(unit_ball_search.few_users(*SEARCH), LIMIT).beyond == 0
     assert largest(unit_ball_search.many_users((50,), 2, "tests"), LIMIT).beyond == 0
 
@@ -56,7 +56,7 @@ def test_too_small_bound_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.beyond > 0 and found.extreme > 1.1 and found.settings == 60
 
 
-def test_too_large_grid_is_refused() -> None:
+def test_too_large_grid_is_refused():
     with pytest.raises(ValueError, match="cells are too many"):
         unit_ball_search.shuffled_gaussian_rdp(8, np.zeros((4, 3)), np.eye(4, 3), 0.5)
 

@@ -1,7 +1,5 @@
 """Claims on summation, on both sides of every threshold."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -28,7 +28,7 @@ def listed(inputs: tuple[int, ...], p: float) -> Counter[tuple[int, int]]:
     return law
 
 
-def test_data_sets_equal_bit_enumeration() -> None:
+def test_data_sets_equal_bit_enumeration():
     p, eps = 0.2, 0.6
     table = rappor_search.sums_deltas(2, p, eps)
     for first, second in itertools.product(range(3), repeat=2):
@@ -41,7 +41,7 @@ def test_data_sets_equal_bit_enumeration() -> None:
         assert table[first, second] == pytest.approx(wanted, rel=1e-12)
 
 
-def test_few_users_have_worse_data_sets() -> None:
+def test_few_users_have_worse_data_sets():
     assert largest(rappor_search.sums((1,), (0.1, 0.3)), LIMIT).beyond == 0
     found = largest(rappor_search.sums((2,), (0.3,)), LIMIT)
     assert found.beyond > 0 and "1 of them hold one of the two values and 0 the other" in found.where
@@ -49,7 +49,7 @@ def test_few_users_have_worse_data_sets() -> None:
     assert two.settings == 5 and two.beyond > 0 and "2 of them hold one of the two values and 3" in two.where
 
 
-def test_too_small_proven_bound_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_small_proven_bound_is_violated(monkeypatch):
     search = ((100,), (1.0,), (1e-3, 1e-6))
     sound = largest(rappor_search.many(*search), math.inf, floor=1 / LIMIT)
     assert sound.settings == 2 and sound.beyond == 0 and 1 <= sound.extreme < 1.2
@@ -58,7 +58,7 @@ def test_too_small_proven_bound_is_violated(monkeypatch: pytest.MonkeyPatch) -> 
     assert largest(rappor_search.many(*search), math.inf, floor=1 / LIMIT).beyond == 2
 
 
-def test_zero_delta_is_no_violation() -> None:
+def test_zero_delta_is_no_violation():
     """Near twice the budget of a bit delta is 0, and the search once reported 0 over 1e-300."""
     for n, budget, target in ((100, 5.0, 1e-9), (100, 7.0, 1e-6), (100, 7.0, 1e-9), (1000, 7.0, 1e-6)):
         ((ratio, words),) = rappor_search.many((n,), (budget,), (target,))
@@ -85,7 +85,7 @@ def independent_delta(others: int, first: int, second: int, p: float, eps: float
     )
 
 
-def test_many_users_have_worse_data_sets() -> None:
+def test_many_users_have_worse_data_sets():
     """The data set is one user away from one of two corners of the square of data sets; the law is independent."""
     found = largest(rappor_search.beside((1000,), (1.0,), (1e-9,)), LIMIT)
     assert found.beyond == 1 and "998 of the others hold one of the two values and 0 the other" in found.where
@@ -109,9 +109,7 @@ def test_many_users_have_worse_data_sets() -> None:
         (3000, 8.0, 0.3, (0, 0), 0.3964),
     ],
 )
-def test_one_value_is_not_the_worst(
-    n: int, eps: float, delta: float, held: tuple[int, int], true: float
-) -> None:
+def test_one_value_is_not_the_worst(n, eps, delta, held, true):
     """Flips are calibrated for others on one of the two values; another data set has a larger delta."""
     p = rappor_flip_probability(n, eps, delta, calibration="worst_case")
     assert independent_delta(n - 1, n - 1, 0, p, eps) == pytest.approx(delta, rel=1e-7)
@@ -121,7 +119,7 @@ def test_one_value_is_not_the_worst(
         assert independent_delta(n - 1, *held, safe, eps) <= delta
 
 
-def test_label_names_the_right_factors() -> None:
+def test_label_names_the_right_factors():
     standing = RAPPOR_STANDINGS["worst_case"]
     factors = []
     for n, eps, delta, held in ((5, 1.0, 0.01, (0, 3)), (3000, 8.0, 0.3, (0, 0))):
