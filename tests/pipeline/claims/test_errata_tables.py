@@ -20,23 +20,6 @@ def by_id(key: str) -> errata_data.Erratum | errata_data.ReadingNote:
     return next(e for e in ALL if e.id == key)
 
 
-def test_table_has_rows_and_promised_columns():
-    table = claim_tables.table(PAPER, "errata")
-    assert " / ".join(table.columns) == (
-        "id / place / quote / effect / printed form / corrected form / explanation / "
-        "quantity / printed value / correct value / shown / note"
-    )
-    assert list(table["id"]) == [e.id for e in ERRATA]
-    assert table["shown"].all()
-    notes = claim_tables.table(PAPER, "reading_notes")
-    assert " / ".join(notes.columns) == (
-        "id / formerly / place / as read / as used / why a note / consequence / "
-        "quantity / value as read / value as used / shown / note"
-    )
-    assert list(notes["id"]) == [n.id for n in NOTES]
-    assert notes["shown"].all()
-
-
 @pytest.mark.parametrize("name", ["errata", "reading_notes"])
 def test_published_table_uses_its_witnesses(name, monkeypatch):
     calls: list[str] = []

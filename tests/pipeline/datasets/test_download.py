@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import os
 import signal
 import socket
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -20,6 +18,7 @@ from shuffledp.pipeline.datasets.download import fetch
 from shuffledp.pipeline.datasets.registry import Location
 from shuffledp.storage import sweep
 from waiting import wait_until
+from zip_files import zipped
 
 
 def location(content: bytes, file: str = "file.bin") -> Location:
@@ -33,14 +32,6 @@ def get(server, folder: Path, address: str = "/file.bin") -> Path:
 
 def left(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def zipped(**members: bytes) -> bytes:
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w") as bundle:
-        for name, content in members.items():
-            bundle.writestr(name.replace("__", "/").replace("_", "."), content)
-    return sink.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
 """Classification problem for tests: small images of three classes, which differ in the place of a bright patch."""
 
+import jax.numpy as jnp
 import numpy as np
 
 from shuffledp.pipeline.learning import LearningData, Network, TrainingPlan
+from shuffledp.pipeline.learning.network import initial_parameters
 
 NETWORK = Network(image=(16, 16, 1), classes=3)
 USERS, TESTED = 40, 30
+ROWS, COUNT, CHUNK = 23, 17, 5  # the chunk divides neither
 
 
 def images_of(labels, rng):
@@ -36,3 +39,12 @@ def plan(**changes):
     if changes.get("kind") == "checkin":
         settings |= {"batch": None, "rate": 0.25}
     return TrainingPlan(**(settings | changes))
+
+
+def case(network, seed=0):
+    """Return random parameters (larger than initial parameters, for different gradients), images and labels."""
+    rng = np.random.default_rng(seed)
+    parameters = 2 * initial_parameters(network, rng)
+    images = rng.standard_normal((ROWS, *network.image)).astype(np.float32)
+    labels = rng.integers(0, network.classes, ROWS).astype(np.int32)
+    return jnp.asarray(parameters), jnp.asarray(images), jnp.asarray(labels)

@@ -2,25 +2,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from learning_problem import CHUNK, COUNT, ROWS, case
 from numpy.testing import assert_allclose
 
 from shuffledp.pipeline.learning import Network
 from shuffledp.pipeline.learning.clipping import clipped_sum, plain_clipped_sum
-from shuffledp.pipeline.learning.network import (
-    initial_parameters,
-)
-
-ROWS, COUNT, CHUNK = 23, 17, 5  # the chunk divides neither
-
-
-def case(network, seed=0):
-    """Return random parameters (larger than initial parameters, for different gradients), images and labels."""
-    rng = np.random.default_rng(seed)
-    parameters = 2 * initial_parameters(network, rng)
-    images = rng.standard_normal((ROWS, *network.image)).astype(np.float32)
-    labels = rng.integers(0, network.classes, ROWS).astype(np.int32)
-    return jnp.asarray(parameters), jnp.asarray(images), jnp.asarray(labels)
-
 
 # -- clipped sums ------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from learning_problem import ROWS, case
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.testing import assert_allclose
 
@@ -18,16 +19,6 @@ from shuffledp.pipeline.learning.network import (
 )
 
 SMALL = {"image": (16, 16, 1), "classes": 3}
-ROWS, COUNT, CHUNK = 23, 17, 5  # the chunk divides neither
-
-
-def case(network, seed=0):
-    """Return random parameters (larger than initial parameters, for different gradients), images and labels."""
-    rng = np.random.default_rng(seed)
-    parameters = 2 * initial_parameters(network, rng)
-    images = rng.standard_normal((ROWS, *network.image)).astype(np.float32)
-    labels = rng.integers(0, network.classes, ROWS).astype(np.int32)
-    return jnp.asarray(parameters), jnp.asarray(images), jnp.asarray(labels)
 
 
 # -- shapes ------------------------------------------------------------------------------------------------------
