@@ -7,9 +7,14 @@ from click.testing import CliRunner, Result
 from shuffledp.cli import main
 
 
-def invoked(*words: str) -> Result:
-    """Return the outcome of a command."""
-    return CliRunner().invoke(main, words)
+def typed(text: str) -> tuple[str, ...]:
+    """Return the words of a part of a command line, which has no quotes."""
+    return tuple(text.split())
+
+
+def invoked(first: str, *more: str) -> Result:
+    """Return the outcome of a command, whose first words may be one text."""
+    return CliRunner().invoke(main, [*typed(first), *more])
 
 
 def printed(*words: str) -> str:

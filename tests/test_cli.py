@@ -12,7 +12,7 @@ import pytest
 import yaml
 from filelock import FileLock
 
-from command_line import invoked
+from command_line import invoked, typed
 from shuffledp.comparison.checked_setting import cases_of
 from shuffledp.pipeline.config import smallest_cells
 from shuffledp.pipeline.datasets import NAMES, preparation
@@ -288,7 +288,7 @@ def test_check_baseline_gives_verdicts_and_trials(project, monkeypatch):
             "return cls(request.k, (1 if request.k == 7 else 1.5) * request.eps)",
         )
     )
-    setting = ("--users", "30k", "--domain-size", "7", "--epsilon", "0.5", "--delta", "1e-6")
+    setting = typed("--users 30k --domain-size 7 --epsilon 0.5 --delta 1e-6")
     code, output = call("check-baseline", "mine/mine.py:Mine", "--no-experiments", *setting)
     assert code == 1
     assert "privacy: REJECTED" in output
@@ -314,14 +314,14 @@ def test_check_baseline_stops_at_errors(project):
     path.write_text(
         text.replace("lies = rng", "lies = random")
     )  # another size: Python looks at whole seconds
-    done = invoked("check-baseline", "mine/mine.py:Mine")
+    done = invoked("check-baseline mine/mine.py:Mine")
     assert done.output == "privacy: NOT checked: a method fails before that\n"
     assert isinstance(done.exception, NameError)
     last = traceback.extract_tb(done.exception.__traceback__)[-1]
     assert (Path(last.filename).name, last.name) == ("mine.py", "encode")
     assert done.exception.__notes__[0].startswith("in the setting Fixed(")
     path.write_text(text.replace("lies = rng", "lies = exit(0) or rng"))
-    done = invoked("check-baseline", "mine/mine.py:Mine")
+    done = invoked("check-baseline mine/mine.py:Mine")
     assert str(done.exception) == "sys.exit(0) is called"
 
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 import shuffledp
-from command_line import invoked
+from command_line import invoked, typed
 from shuffledp.populations import Binomial
 from shuffledp.protocols.scaffold import files
 from waiting import wait_until
 
-SETTING = ("--eps", "1", "--delta", "1e-6")
+SETTING = typed("--eps 1 --delta 1e-6")
 SIZE = ("--domain-size", "4")
-FEW = ("--protocols", "grr_blanket,pure_dump,silent_users", "--protocols", "local,sageo,multi_exact")
+FEW = typed("--protocols grr_blanket,pure_dump,silent_users --protocols local,sageo,multi_exact")
 KEYS = {
     *("protocol", "trust", "status", "reason", "mse", "messages_per_user", "bits_per_user", "eps_local"),
     *("reduction", "guarantee", "half_width", "floor_ratio", "eps_spent", "slack", "heavy_variance"),
@@ -87,11 +87,11 @@ def test_json_objects_and_csv_fields(tmp_path):
     "task, says",
     [
         (
-            ("--task", "sets", "--domain-size", "60", "--set-size", "3"),
+            typed("--task sets --domain-size 60 --set-size 3"),
             "an item that a tenth of the users hold",
         ),
-        (("--task", "vectors", "--dimension", "6"), "not in the l2 norm"),
-        (("--dimension", "6", "--norm", "l1"), "one coordinate of the mean"),
+        (typed("--task vectors --dimension 6"), "not in the l2 norm"),
+        (typed("--dimension 6 --norm l1"), "one coordinate of the mean"),
     ],
 )
 def test_sets_and_vectors(tmp_path, task, says):
@@ -180,14 +180,14 @@ def test_table_is_printed_without_a_plot(tmp_path):
     [
         (("--users", "100"), "Give --domain-size for frequencies, with --set-size for sets"),
         (("--users", "100", *SIZE, "--max-value", "3"), "not --domain-size and --max-value together"),
-        (("--users", "100", "--task", "frequency", "--max-value", "3"), "belongs to --task summation"),
-        (("--users", "100", "--task", "summation"), "--task summation needs --max-value"),
-        (("--users", "100", "--set-size", "4"), "--set-size for sets"),
-        (("--users", "100", "--max-value", "3", "--levels", "4"), "--levels needs --data"),
+        (typed("--users 100 --task frequency --max-value 3"), "belongs to --task summation"),
+        (typed("--users 100 --task summation"), "--task summation needs --max-value"),
+        (typed("--users 100 --set-size 4"), "--set-size for sets"),
+        (typed("--users 100 --max-value 3 --levels 4"), "--levels needs --data"),
         (("--csv", "a.csv", *SIZE), "--data needs --column"),
-        (("--csv", "a.csv", "--column", "a", "--separator", ";"), "--separator is for sets"),
-        (("--csv", "a.csv", "--user", "a", "--set-size", "2"), "or --user and --item"),
-        (("--csv", "missing.csv", "--column", "a"), "There is no file missing.csv"),
+        (typed("--csv a.csv --column a --separator ;"), "--separator is for sets"),
+        (typed("--csv a.csv --user a --set-size 2"), "or --user and --item"),
+        (typed("--csv missing.csv --column a"), "There is no file missing.csv"),
         (("--users", "100", *SIZE, "--protocols", ","), "--protocols must hold at least one name, got ','"),
         (("--users", "9", *SIZE, "--plot", "a.doc"), "The file name of a picture must end in one"),
         (("--users", "9", *SIZE, "--csv-out", "no/a.csv"), "There is no folder no for no/a.csv"),

@@ -76,7 +76,7 @@ SETTING = ["--users", "1000", "--eps", "2", "--delta", "1e-4", "--moments"]
 
 def test_the_command_writes_programs_for_moments(tmp_path):
     words = ["--max-value", "2", "--levels", "4", "--unit", "hours", "-o", str(tmp_path / "hours")]
-    done = invoked("client", "correlated_sum", *SETTING, *words)
+    done = invoked("client correlated_sum", *SETTING, *words)
     assert done.exit_code == 0, done.output
     content = parameters_of(tmp_path / "hours")
     assert (content["task"], content["inputs"], content["composition"]) == ("moments", 5, "basic")

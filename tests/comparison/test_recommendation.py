@@ -152,14 +152,14 @@ def test_human_number_formats_are_read(users, same):
         "pure_dump",
         "--json",
     ]
-    one, two = (printed("compare", "--users", n, *setting) for n in (users, same))
+    one, two = (printed("compare --users", n, *setting) for n in (users, same))
     assert one == two != ""
-    assert invoked("account", "--users", users, "--eps-local", "1", "--delta", "1e-6").exit_code == 0
+    assert invoked("account --users", users, "--eps-local", "1", "--delta", "1e-6").exit_code == 0
 
 
 @pytest.mark.parametrize("users", ["2e5.5", "1.5", "k", "-1k", "1e400", "ten", ""])
 def test_fractional_users_are_refused(users):
-    done = invoked("compare", "--users", users, *SETTING[2:])
+    done = invoked("compare --users", users, *SETTING[2:])
     assert done.exit_code == 1
     assert len(done.stderr.splitlines()) == 1
     assert "--users" in done.stderr or "users" in done.stderr

@@ -168,7 +168,7 @@ def test_one_release_is_simulated():
 def test_the_analyzer_counts_releases(tmp_path):
     folder = tmp_path / "visits"
     options = ["--users", "1000", "--domain-size", "4", "--eps", "1", "--delta", "1e-4", "--rounds", "2"]
-    run = invoked("client", "pure_dump", *options, "-o", str(folder))
+    run = invoked("client pure_dump", *options, "-o", str(folder))
     assert run.exit_code == 0, run.output
     parameters = json.loads((folder / "parameters.json").read_text())
     assert (parameters["rounds"], parameters["round"], parameters["privacy"]["rounds"]) == (2, 1, 2)
@@ -230,7 +230,7 @@ def test_past_releases_and_further_ones(tmp_path):
 def test_wrong_file_of_releases_is_located(tmp_path, content, says):
     file = tmp_path / "past.json"
     file.write_text(content)
-    done = invoked("account", "--spent", str(file), "--delta", "1e-6")
+    done = invoked("account --spent", str(file), "--delta", "1e-6")
     assert done.exit_code == 1 and done.stderr.startswith(f"Error: {file}")
     assert says in done.stderr and done.stderr.count("\n") == 1
 

@@ -117,7 +117,7 @@ def test_lines_fit_width_without_cut_numbers(width, monkeypatch):
     for name, numbers in shown:
         full = iter(cells[name])
         assert all(number in full for number in numbers.split())  # in this order
-    described = printed("describe", "grr_blanket", *words[:-2])
+    described = printed("describe grr_blanket", *words[:-2])
     batch = shuffledp.simulate(counts=[900, 99, 1], protocol="grr_blanket", eps=1, delta=1e-6)
     answer = shuffledp.amplification(2.0, 1000, 1e-6)
     for text in (described, str(batch), str(answer)):

@@ -91,7 +91,7 @@ def test_binned_counts_are_merged_and_deployed(tmp_path, monkeypatch):
         (tmp_path / f"{name}.csv").write_text(lines)
         words = ["count", f"{name}.csv", "--column", "age", "--bins", "0:80:10", "-o", f"{name}.json"]
         assert invoked(*words).exit_code == 0
-    assert invoked("merge", "a.json", "b.json", "-o", "all.json").exit_code == 0
+    assert invoked("merge a.json b.json -o all.json").exit_code == 0
     content = json.loads((tmp_path / "all.json").read_text())
     assert content["counts"] == [400, 400, 400, 800, 400, 400, 400, 400] and content["bins"] == "0:80:10"
     budget = ["--eps", "1", "--delta", "1e-6"]
@@ -104,6 +104,6 @@ def test_binned_counts_are_merged_and_deployed(tmp_path, monkeypatch):
         assert made.exit_code == 0, made.output
         stated = json.loads((folder / "parameters.json").read_text())
         assert (stated["domain"], stated["inputs"]) == ({"first": "0", "width": "10"}, 8)
-    other = invoked("count", "b.csv", "--column", "age", "--bins", "0:80:20", "-o", "c.json")
+    other = invoked("count b.csv --column age --bins 0:80:20 -o c.json")
     assert other.exit_code == 0
-    assert "differ in their domain" in invoked("merge", "a.json", "c.json", "-o", "no.json").output
+    assert "differ in their domain" in invoked("merge a.json c.json -o no.json").output

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import invoked, one_line, printed
+from command_line import invoked, one_line, printed, typed
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.populations import Fixed, Poisson
 from shuffledp.protocols import available, get
@@ -24,7 +24,7 @@ from shuffledp.protocols.client import analyzing, randomizers
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 from shuffledp.userdata.counting import count_column
 
-SETTING = ("--domain-size", "4", "--eps", "1", "--delta", "1e-6")
+SETTING = typed("--domain-size 4 --eps 1 --delta 1e-6")
 BUDGET = Budget(1.0, 1e-6)
 
 
@@ -91,7 +91,7 @@ def test_described_error_is_of_stated_users(name, users):
 def test_whole_parameters_are_in_full(users):
     size = ("--users", str(users), *SETTING)
     for text in (
-        one_line("describe", "pure_dump", *size),
+        one_line("describe pure_dump", *size),
         one_line("compare", *size, "--protocols", "correlated_noise"),
     ):
         assert f"n_users = {users}" in text or "n_users" not in text
@@ -161,7 +161,7 @@ def test_analyzer_labels_the_actual_users(folders, name, users, label):
 def test_analyzer_states_delta_is_a_mean(tmp_path):
     """A guarantee for a random number of users is no guarantee for every number, see `test_columns.py`."""
     folder = tmp_path / "random"
-    one_line("client", "silent_users", "--population", "poisson:999", *SETTING, "-o", str(folder))
+    one_line("client silent_users --population poisson:999", *SETTING, "-o", str(folder))
     parameters = json.loads((folder / "parameters.json").read_text())
     for users in (20, 1000):
         answer = analyzing.analysis(parameters, [(0,)] * users, users)
@@ -188,9 +188,9 @@ def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     cities = ["Zürich", "Washington, D.C.", 'the "Q"', "other"]
     (tmp_path / "cities.txt").write_text("\n".join(cities[:3]), encoding="utf-8")
-    common = ("--users", "200", "--eps", "2", "--delta", "1e-4", "-o")
-    one_line("client", "grr_blanket", "--values-file", "cities.txt", "--other", *common, "listed")
-    one_line("client", "grr_blanket", "--domain-size", "4", *common, "plain")
+    common = typed("--users 200 --eps 2 --delta 1e-4 -o")
+    one_line("client grr_blanket --values-file cities.txt --other", *common, "listed")
+    one_line("client grr_blanket --domain-size 4", *common, "plain")
     listed, plain = (
         json.loads((tmp_path / name / "parameters.json").read_text()) for name in ("listed", "plain")
     )
@@ -203,14 +203,12 @@ def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
     assert named["estimates"] == analyzing.analysis(plain, sent)["estimates"]
 
     (tmp_path / "all.csv").write_text("city\n" + 'Zürich\n"Washington, D.C."\nRio\n' * 50, encoding="utf-8")
-    one_line(
-        "count", "all.csv", "--column", "city", "--values-file", "cities.txt", "--other", "-o", "all.json"
-    )
-    one_line("client", "grr_blanket", "--counts", "all.json", *common[2:], "from_counts")
+    one_line("count all.csv --column city --values-file cities.txt --other -o all.json")
+    one_line("client grr_blanket --counts all.json", *common[2:], "from_counts")
     from_counts = json.loads((tmp_path / "from_counts/parameters.json").read_text())
     assert (from_counts["domain"], from_counts["planned_users"]) == (listed["domain"], 150)
-    one_line("count", "all.csv", "--column", "city", "-o", "found.json")
-    done = invoked("client", "grr_blanket", "--counts", "found.json", *common, "found")
+    one_line("count all.csv --column city -o found.json")
+    done = invoked("client grr_blanket --counts found.json", *common, "found")
     warnings = done.stderr.splitlines()
     assert warnings[0].startswith("Warning: The 3 values found in the data are taken as the domain.")
     assert warnings[1:] == ["Warning: --users is 200, but the counts are of 150 users."]
@@ -225,10 +223,10 @@ def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
     numbers = np.random.default_rng(20_261_129).normal(20, 30, 200).round(2).tolist()
     counted = count_column(np.array(numbers), max_value=60, low=-5, levels=26)
     one_line(
-        *("client", "single_message_sum", "--max-value", "60", "--low", "-5", "--levels", "26"),
+        *typed("client single_message_sum --max-value 60 --low -5 --levels 26"),
         *("--unit", "minutes", *common, "range"),
     )
-    one_line("client", "single_message_sum", "--max-value", "26", *common, "levels")
+    one_line("client single_message_sum --max-value 26", *common, "levels")
     range_, levels = (
         json.loads((tmp_path / name / "parameters.json").read_text()) for name in ("range", "levels")
     )
@@ -246,9 +244,7 @@ def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
 
 def test_inputs_that_a_client_refuses(tmp_path):
     folder = tmp_path / "made"
-    one_line(
-        "client", "grr_blanket", "--values", "red,blue", *SETTING[2:], "--users", "900", "-o", str(folder)
-    )
+    one_line("client grr_blanket --values red,blue", *SETTING[2:], "--users", "900", "-o", str(folder))
     vectors = json.loads((folder / "test_vectors.json").read_text())
     assert [one["value"] for one in vectors["clients"][:3]] == ["red", "blue", "red"]
     refused = vectors["refused_inputs"]
@@ -259,12 +255,10 @@ def test_inputs_that_a_client_refuses(tmp_path):
     assert done.returncode == 1 and done.stderr.strip() == refused[0]["refusal"]
     assert refused[0]["refusal"] == "value must be in the list of 2 values, got 'redx'."
     for words, reason in (
-        (("--values", "red,blue", "--domain-size", "3"), "Give one of --domain-size, --values"),
-        (("--domain-size", "3", "--other"), "--other needs --values"),
-        (("--domain-size", "3", "--unit", "minutes"), "--unit are for a sum"),
+        (typed("--values red,blue --domain-size 3"), "Give one of --domain-size, --values"),
+        (typed("--domain-size 3 --other"), "--other needs --values"),
+        (typed("--domain-size 3 --unit minutes"), "--unit are for a sum"),
         (("--max-value", "2.5"), "must be an integer if levels is not given"),
     ):
-        done = invoked(
-            "client", "bit_sum", *words, *SETTING[2:], "--users", "900", "-o", str(tmp_path / "no")
-        )
+        done = invoked("client bit_sum", *words, *SETTING[2:], "--users", "900", "-o", str(tmp_path / "no"))
         assert done.exit_code == 1 and reason in done.output

@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 import shuffledp
-from command_line import invoked, printed
+from command_line import invoked, printed, typed
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
@@ -25,7 +25,7 @@ from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Budget, Frequency, Participants, Public
 
 USERS, VALUES, FAKES, ABSENT, DELTA = 200, 4, 10, 0.1, 1e-4
-OPTIONS = ("--users", "200", "--domain-size", "4", "--eps", "2", "--delta", "1e-4")
+OPTIONS = typed("--users 200 --domain-size 4 --eps 2 --delta 1e-4")
 ROBUST = ("--poisoned", str(FAKES), "--colluding", str(ABSENT))
 BUDGET = Budget(2.0, DELTA)
 #: Protocols whose fast laws are quick to draw.
@@ -80,7 +80,7 @@ def test_error_and_frequent_match_simulations(name):
 
 
 def test_few_users_have_no_frequent_column():
-    done = invoked("compare", "--users", "9", *OPTIONS[2:], "--protocols", "central_laplace", "--eps", "20")
+    done = invoked("compare --users 9", *OPTIONS[2:], "--protocols", "central_laplace", "--eps", "20")
     assert "central_laplace" in done.stdout and "frequent" not in done.stdout
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import printed
+from command_line import printed, typed
 from shuffledp.comparison import Compared
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.numerics.statements import Conditions
@@ -27,7 +27,7 @@ from shuffledp.tasks import Budget, Frequency, Participants, Users
 
 USERS, VALUES = 200, 4
 BUDGET = Budget(2.0, 1e-4)
-SIZE = ("--domain-size", "4", "--eps", "2", "--delta", "1e-4")
+SIZE = typed("--domain-size 4 --eps 2 --delta 1e-4")
 NAMES = ("grr_blanket", "silent_users", "one_sided_noise", "balls_into_bins")
 EVERY = ("--protocols", ",".join(NAMES))
 REPEATS = 2000
@@ -90,7 +90,7 @@ def check_messages(protocol: ProtocolBase, counts: list[int], mean: str, most: s
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_hold_for_users_and_data(name):
     """The users and the data are those of the clauses below the table; see also `test_columns.py`."""
-    text = printed("compare", "--users", str(USERS), *SIZE, *EVERY)
+    text = printed("compare --users", str(USERS), *SIZE, *EVERY)
     row, clauses = rows_of(text)[name], clauses_of(text)
     assert set(clauses) == {heading.partition(" ")[0] for heading in row} - {"guarantee"}
     assert clauses["messages"] == clauses["bits"] == clauses["most"]
@@ -159,7 +159,7 @@ def test_numbers_have_conditions_in_every_format(tmp_path):
 def test_recommended_messages_hold_for_any_values(counts, tmp_path):
     data = tmp_path / "in.csv"
     data.write_text("v\n" + "".join(f"{value}\n" * count for value, count in enumerate(counts)))
-    text = printed("compare", "--data", str(data), "--column", "v", *SIZE, "--protocols", "silent_users")
+    text = printed("compare --data", str(data), "--column", "v", *SIZE, "--protocols", "silent_users")
     told = re.search(
         r"A user sends (\S+) messages \(\S+ bits\) on average for 200 counted users with any values, at most (\d+)",
         " ".join(text.split()),
@@ -172,7 +172,7 @@ def test_recommended_messages_hold_for_any_values(counts, tmp_path):
 
 @pytest.mark.parametrize("users", ["--users 300", "--population poisson:299"])
 def test_described_messages_hold_for_stated_users(users):
-    text = " ".join(printed("describe", "pure_dump", *users.split(), *SIZE).split())
+    text = " ".join(printed("describe pure_dump", *users.split(), *SIZE).split())
     who = r"for ([\d,]+) (planned users|users on average) with any values"
     told = re.search(rf"A user sends (\S+) messages of \S+ bits in expectation, {who}", text)
     assert told and told[3] == ("planned users" if users.startswith("--users") else "users on average")

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import invoked
+from command_line import invoked, typed
 
 MOST = 10.0
 
@@ -118,7 +118,7 @@ def test_unlisted_values_are_counted_as_other(tmp_path, monkeypatch):
     with Path("all.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("user_id", "city"), *table])
     Path("list.txt").write_text('\ufeffMünchen\n Washington, D.C. \n\nthe "Q"\n', encoding="utf-8")
-    words = ("count", "all.csv", "--column", "city", "-o", "all.json")
+    words = typed("count all.csv --column city -o all.json")
     listed = Counter(city if city in cities[:3] else "other" for _, city in table if city)
 
     text = run(*words, "--values-file", "list.txt", "--other")
@@ -129,7 +129,7 @@ def test_unlisted_values_are_counted_as_other(tmp_path, monkeypatch):
         f"{listed['other']} users have the value 'other', which stands for every value outside of the list."
     )
     assert told in text
-    whole = ("--eps", "8", "--delta", "0.01", "--protocols", "grr_blanket")
+    whole = typed("--eps 8 --delta 0.01 --protocols grr_blanket")
     assert told in run("compare", "--counts", "all.json", *whole)
     assert told in run(
         "compare", "--data", "all.csv", *words[2:4], "--values-file", "list.txt", "--other", *whole
@@ -148,7 +148,7 @@ def test_unlisted_values_are_counted_as_other(tmp_path, monkeypatch):
 def test_comparison_has_range_of_counts(rows):
     """Of the same rows, a comparison with --low is that of a file of counts with --low."""
     counted("all", "--low", "-2", "--levels", "24")
-    whole = ("--eps", "1", "--delta", "1e-3", "--protocols", "central_laplace", "--json")
+    whole = typed("--eps 1 --delta 1e-3 --protocols central_laplace --json")
     given = ("--data", "all.csv", "--column", "x", "--max-value", str(MOST), "--low", "-2", "--levels", "24")
     both = [run("compare", *words, *whole) for words in (("--counts", "all.json"), given)]
     first, second = (json.loads(text[text.index("{") :]) for text in both)
@@ -162,9 +162,9 @@ def test_invalid_value_lists_are_refused(rows):
             ("--values", "list.txt"),
             "--values must have at least 2 values, got 'list.txt'. --domain-size is",
         ),
-        (("--values", "1,2", "--values-file", "all.csv"), "Give --values or --values-file, not both."),
+        (typed("--values 1,2 --values-file all.csv"), "Give --values or --values-file, not both."),
         (("--values-file", "nothing.txt"), "--values-file nothing.txt: No such file or directory."),
         (("--other",), "other needs values, the list of the public domain."),
     ):
-        done = invoked("count", "all.csv", "--column", "x", *words, "-o", "x.json")
+        done = invoked("count all.csv --column x", *words, "-o", "x.json")
         assert done.exit_code == 1 and reason in done.output

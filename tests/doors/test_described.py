@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from command_line import invoked, printed
+from command_line import invoked, printed, typed
 from shuffledp.accountant.deployed import deployed_answer, deployments
 from shuffledp.accounting import Infeasible
 from shuffledp.populations import Fixed
@@ -49,6 +49,6 @@ def test_printed_most_messages_hold(name):
 
 
 def test_printed_eps_is_above_budget():
-    setting = ("--users", "5000", "--domain-size", "4", "--delta", "1.23456789e-6")
-    text = printed("describe", "grr_blanket", *setting, "--eps", "1.0000001")
+    setting = typed("--users 5000 --domain-size 4 --delta 1.23456789e-6")
+    text = printed("describe grr_blanket", *setting, "--eps", "1.0000001")
     assert "epsilon = 1.00001, delta = 1.23457e-06" in text

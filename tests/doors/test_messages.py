@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import printed
+from command_line import printed, typed
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.identities import identity_of
 from shuffledp.populations import Fixed
@@ -23,7 +23,7 @@ from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget, Frequency, Summation, Task, Users
 
 BUDGET = Budget(2.0, 1e-4)
-OPTIONS = ("--eps", "2", "--delta", "1e-4")
+OPTIONS = typed("--eps 2 --delta 1e-4")
 REPEATS = 30
 
 
@@ -60,7 +60,7 @@ def columns(text: str) -> dict[str, tuple[str, str, str, str]]:
 
 def test_printed_messages_and_most_hold():
     task, users = Frequency(4), 200
-    text = printed("compare", "--users", str(users), "--domain-size", "4", *OPTIONS)
+    text = printed("compare --users", str(users), "--domain-size", "4", *OPTIONS)
     rows = columns(text)
     assert len(rows) > 25
     values = np.arange(users) % 4

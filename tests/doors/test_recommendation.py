@@ -77,7 +77,7 @@ def test_privacy_claims_agree(tmp_path):
         "dropout_planned": 0.1,
     }
     folder = tmp_path / "made"
-    made = invoked("client", "one_sided_noise", *words, "--dropout", "10%", "-o", str(folder))
+    made = invoked("client one_sided_noise", *words, "--dropout", "10%", "-o", str(folder))
     assert made.exit_code == 0, made.output
     exported = json.loads((folder / "parameters.json").read_text())["privacy"]
     claim["collusion"] |= {"colluding": None, "epsilon": None}
@@ -115,7 +115,7 @@ def test_shuffler_failure_over_releases_is_stated(tmp_path):
         " ".join(found.split()),
     ).groups()
     folder = tmp_path / "made"
-    made = invoked("client", "grr_blanket", *words, "-o", str(folder))
+    made = invoked("client grr_blanket", *words, "-o", str(folder))
     assert f"all values of a user have the local eps {every}." in made.stdout
     parameters = json.loads((folder / "parameters.json").read_text())
     weights = parameters["client"][0]

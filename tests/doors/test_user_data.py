@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from command_line import invoked
+from command_line import invoked, typed
 from shuffledp.userdata import engine, files
 from shuffledp.userdata.cells import NAMES_USER
 from shuffledp.userdata.counting import count_column
@@ -293,9 +293,7 @@ def test_omitted_rows_are_counted_by_reason(folder):
     """No message has a text of a cell."""
     rows = ["Bern,1", ",2", f"{SECRET},3", "Basel,", "Bern,4", ",", "Bern"] * 3
     Path("a.csv").write_text("city,user_id\n" + "\n".join(rows) + "\n")
-    done = invoked(
-        "count", "a.csv", "--column", "city", "--user", "user_id", "--values", "Bern,Basel", "-o", "o.json"
-    )
+    done = invoked("count a.csv --column city --user user_id --values Bern,Basel -o o.json")
     assert (
         "15 rows left out: 6 empty city (a.csv, row 2); 3 empty user_id (a.csv, row 4); 3 outside the domain of 2 "
         "values (a.csv, row 3); 3 with another number of cells than the header (a.csv, line 8)."
@@ -343,7 +341,7 @@ def test_wrong_arrow_column_shows_no_data():
 def test_quantities_are_not_categories(folder):
     numbers = [i / 8 for i in range(2000)]
     Path("a.csv").write_text("v\n" + "".join(f"{number}\n" for number in [*numbers, "N/A", "-"]))
-    words = ("--data", "a.csv", "--column", "v", "--eps", "1", "--delta", "1e-6", "--protocols", "local")
+    words = typed("--data a.csv --column v --eps 1 --delta 1e-6 --protocols local")
     done = invoked("compare", *words)
     assert done.exit_code == 1
     assert (

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from command_line import printed, refused
+from command_line import printed, refused, typed
 from shuffledp.cli import main
 from shuffledp.userdata import counting
 from shuffledp.userdata.counts import merged, read
 from shuffledp.userdata.files import unchanged
 
-SETTING = ("--eps", "1", "--delta", "1e-6", "--protocols", "local")
+SETTING = typed("--eps 1 --delta 1e-6 --protocols local")
 WRITERS = {
-    "count": ("count", "in.csv", "--column", "v", "-o"),
-    "merge": ("merge", "part.json", "-o"),
+    "count": typed("count in.csv --column v -o"),
+    "merge": typed("merge part.json -o"),
     "compare": ("compare", "--users", "900", "--domain-size", "4", *SETTING, "--csv-out"),
     "plot": ("compare", "--users", "900", "--domain-size", "4", *SETTING, "--plot"),
 }
@@ -31,7 +31,7 @@ WRITERS = {
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("in.csv").write_text("v\n0\n1\n1\n")
-    printed("count", "in.csv", "--column", "v", "-o", "part.json")
+    printed("count in.csv --column v -o part.json")
     return tmp_path
 
 
@@ -70,19 +70,7 @@ def test_a_dash_is_standard_output(folder, capfd):
 
 def test_client_follows_link_without_parents(folder):
     """The client makes no folder above its own."""
-    words = (
-        "client",
-        "grr_blanket",
-        "--users",
-        "9000",
-        "--domain-size",
-        "4",
-        "--eps",
-        "1",
-        "--delta",
-        "1e-6",
-        "-o",
-    )
+    words = typed("client grr_blanket --users 9000 --domain-size 4 --eps 1 --delta 1e-6 -o")
     Path("link").symlink_to("real")
     printed(*words, "link")
     assert Path("link").is_symlink() and Path("real/client.py").is_file()
@@ -141,7 +129,7 @@ def test_overflowing_totals_are_refused(folder):
     large = TEXTS | {"counts": [2**62, 0], "rows": 2**62, "users": 2**62}
     for name in "xy":
         Path(name).write_text(json.dumps(large))
-    assert "The parts have more than 9223372036854775807 rows" in refused("merge", "x", "y", "-o", "o")
+    assert "The parts have more than 9223372036854775807 rows" in refused("merge x y -o o")
     assert not Path("o").exists()
 
 
@@ -152,17 +140,17 @@ def test_part_is_content_and_place(folder):
     Path("p/2.csv").write_text("v\n0\n1\n")
     for name in "pq":
         printed("count", name, "--column", "v", "--domain-size", "2", "-o", f"{name}.json")
-    printed("merge", "p.json", "q.json", "-o", "all.json")
+    printed("merge p.json q.json -o all.json")
     assert read(Path("all.json")).users == 4
     Path("more").mkdir()
     for name in ("r", "more/r"):
         Path(f"{name}.csv").write_text("v\n")
         Path(f"{name}_.csv").write_text("v\n1\n")
         printed("count", f"{name}*.csv", "--column", "v", "--domain-size", "2", "-o", f"{name}.json")
-    printed("merge", "r.json", "more/r.json", "-o", "all.json")
+    printed("merge r.json more/r.json -o all.json")
     Path("link.csv").symlink_to("r_.csv")
-    printed("count", "link.csv", "--column", "v", "--domain-size", "2", "-o", "again.json")
-    assert "both count" in refused("merge", "r.json", "again.json", "-o", "o.json")
+    printed("count link.csv --column v --domain-size 2 -o again.json")
+    assert "both count" in refused("merge r.json again.json -o o.json")
 
 
 def test_renamed_duplicate_part_is_refused(folder):
@@ -171,8 +159,8 @@ def test_renamed_duplicate_part_is_refused(folder):
     os.link("sql.json", "hard.json")
     Path("x").mkdir()
     for other in ("link.json", "hard.json", "x/../sql.json", "./x/../link.json"):
-        assert "are the same part" in refused("merge", "sql.json", other, "-o", "o.json")
-    assert "A part is given twice" in refused("merge", "sql.json", "sql.json", "-o", "o.json")
+        assert "are the same part" in refused("merge sql.json", other, "-o", "o.json")
+    assert "A part is given twice" in refused("merge sql.json sql.json -o o.json")
 
 
 def test_changing_data_get_no_checksum(folder, monkeypatch):
@@ -185,9 +173,7 @@ def test_changing_data_get_no_checksum(folder, monkeypatch):
         return result
 
     monkeypatch.setattr(counting, "count_column", meanwhile)
-    assert "in.csv changed while it was read. Run again." in refused(
-        "count", "in.csv", "--column", "v", "-o", "o.json"
-    )
+    assert "in.csv changed while it was read. Run again." in refused("count in.csv --column v -o o.json")
     assert not Path("o.json").exists()
     with pytest.raises(ValueError, match="changed while it was read"), unchanged(folder / "in.csv"):
         Path("in.csv").unlink()
@@ -198,7 +184,7 @@ def test_pipes_are_no_files_of_counts(folder):
     os.mkfifo("pipe")
     for path in ("pipe", "/dev/zero"):
         assert f"{path} is no regular file" in refused("merge", path, "-o", "o.json")
-        assert f"{path} is no regular file" in refused("compare", "--counts", path, *SETTING)
+        assert f"{path} is no regular file" in refused("compare --counts", path, *SETTING)
 
 
 def test_merged_counts_are_sums(folder):
@@ -209,9 +195,9 @@ def test_merged_counts_are_sums(folder):
 @pytest.mark.parametrize(
     "words",
     [
-        ("account", "--eps-local", "1", "--users", "100", "--delta", "1e-6"),
+        typed("account --eps-local 1 --users 100 --delta 1e-6"),
         ("compare", "--users", "900", "--domain-size", "4", *SETTING),
-        ("count", "in.csv", "--column", "v", "-o", "-"),
+        typed("count in.csv --column v -o -"),
     ],
     ids=lambda words: words[0],
 )
@@ -228,9 +214,9 @@ def test_misplaced_keys_are_refused(folder):
     part = json.loads(Path("part.json").read_text())
     Path("x.json").write_text(json.dumps(part | {"values": [0, 1], "found": True}))
     assert "x.json is no file of counts: values that were found must be texts" in refused(
-        "compare", "--counts", "x.json", *SETTING
+        "compare --counts x.json", *SETTING
     )
     Path("x.json").write_text(json.dumps(part | {"step": 2.0}))
     assert "x.json is no file of counts: step must be 1 for frequencies" in refused(
-        "compare", "--counts", "x.json", *SETTING
+        "compare --counts x.json", *SETTING
     )

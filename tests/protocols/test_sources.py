@@ -27,9 +27,9 @@ def test_source_entries_have_protocol_years():
 
 
 def test_sources_are_printed_once():
-    done = invoked("cite", "pure_dump", "nothing")
+    done = invoked("cite pure_dump nothing")
     assert done.exit_code == 1 and "No protocol of the library is named 'nothing'" in done.output
-    done = invoked("cite", "pure_dump", "SOLH", "mixDUMP", "jump_counts")
+    done = invoked("cite pure_dump SOLH mixDUMP jump_counts")
     assert re.findall(r"@\w+\{(\w+),", done.output) == ["li2020dump", "wang2020solh"]
     assert "derived in this project" in done.output
 

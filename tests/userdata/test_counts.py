@@ -9,11 +9,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from command_line import printed, refused
+from command_line import printed, refused, typed
 from shuffledp.userdata.counts import read
 
 GUIDES = Path(__file__).parents[2] / "docs/guides"
-SETTING = ("--eps", "1", "--delta", "1e-6", "--rows-only", "--json")
+SETTING = typed("--eps 1 --delta 1e-6 --rows-only --json")
 
 
 @pytest.fixture
@@ -25,27 +25,27 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_different_or_repeated_parts_are_refused(folder):
-    printed("count", "a.csv", "--column", "color", "--values", "red,blue", "-o", "a.json")
+    printed("count a.csv --column color --values red,blue -o a.json")
     for name, options in (
-        ("domain", ("--column", "color", "--values", "red,green")),
-        ("clipping", ("--column", "x", "--max-value", "5")),
-        ("user", ("--column", "color", "--values", "red,blue", "--user", "x")),
+        ("domain", typed("--column color --values red,green")),
+        ("clipping", typed("--column x --max-value 5")),
+        ("user", typed("--column color --values red,blue --user x")),
     ):
-        printed("count", "b.csv", *options, "-o", f"{name}.json")
-        assert " differ in their " in refused("merge", "a.json", f"{name}.json", "-o", "all.json")
-    printed("count", "a.csv", "--column", "color", "--values", "red,blue", "-o", "again.json")
-    assert "both count a.csv" in refused("merge", "a.json", "again.json", "-o", "all.json")
-    assert "a.csv is no file of counts" in refused("compare", "--counts", "a.csv", *SETTING)
-    assert "--column must be left out" in refused("compare", "--counts", "a.json", "--column", "x", *SETTING)
+        printed("count b.csv", *options, "-o", f"{name}.json")
+        assert " differ in their " in refused("merge a.json", f"{name}.json", "-o", "all.json")
+    printed("count a.csv --column color --values red,blue -o again.json")
+    assert "both count a.csv" in refused("merge a.json again.json -o all.json")
+    assert "a.csv is no file of counts" in refused("compare --counts a.csv", *SETTING)
+    assert "--column must be left out" in refused("compare --counts a.json --column x", *SETTING)
     assert not Path("all.json").exists()
-    assert "-o a.csv" in refused("count", "a.csv", "--column", "color", "-o", "a.csv")
+    assert "-o a.csv" in refused("count a.csv --column color -o a.csv")
     content = json.loads(Path("a.json").read_text())
     Path("a.json").write_text(json.dumps(content | {"counts": [-1, 2]}))
     assert "counts.0: Input should be greater than or equal to 0" in refused(
-        "compare", "--counts", "a.json", *SETTING
+        "compare --counts a.json", *SETTING
     )
     Path("a.json").write_text(json.dumps(content | {"rows": 1}))
-    assert "do not add up to rows" in refused("compare", "--counts", "a.json", *SETTING)
+    assert "do not add up to rows" in refused("compare --counts a.json", *SETTING)
 
 
 def in_duckdb(query: str) -> None:
@@ -80,8 +80,8 @@ def test_guides_query_makes_the_same_file(tmp_path, monkeypatch, name, run):
     rows = [f"{colors[i * 7 % 5]},{'' if i % 50 == 0 else i * i % 271}" for i in range(3000)]
     Path("visits.csv").write_text("color,who\n" + "\n".join(rows) + "\n")
     run((GUIDES / f"count_{name}.sql").read_text())
-    options = ("--column", "color", "--user", "who", "--values", "red,green,blue")
-    printed("count", "visits.csv", *options, "-o", "counted.json")
+    options = typed("--column color --user who --values red,green,blue")
+    printed("count visits.csv", *options, "-o", "counted.json")
     made, counted = read(Path("part.json")), read(Path("counted.json"))
     assert made.model_copy(update={"files": counted.files}) == counted
     assert counted.dropped > 100 < counted.left_out

@@ -13,6 +13,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from demo_job import demo_job
 from references.laws import binomial, moved, two_counts
 from shuffledp.accounting import Infeasible
 from shuffledp.pipeline.audit import frequency, scale, set_views, summation, table, vectors
@@ -31,7 +32,6 @@ from shuffledp.pipeline.audit.measured import MissingProfileError
 from shuffledp.pipeline.audit.random_settings import protocols, random_setting
 from shuffledp.pipeline.audit.scale import at_scale
 from shuffledp.pipeline.experiments.audited import audit_jobs, audit_shares, plan
-from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.populations import Fixed
 from shuffledp.protocols import Messages, get
 from shuffledp.protocols.frequency.amplified import Amplified
@@ -294,19 +294,15 @@ def test_known_excess_is_an_erratum():
 
 def job_of(**changes):
     job = {
-        "paper": "p",
-        "experiment": "e",
         "method": "m",
         "protocol": "pure_dump",
-        "accounting": ["printed", "exact"],
         "grid": {"eps": [0.2, 0.4, 0.8], "repeat": [1, 2]},
-        "options": {},
         "data": {"name": "uniform"},
         "task": {"kind": "frequency", "domain_size": 50, "metrics": ["mse"]},
         "population": {"users": 10_000},
         "budget": {"eps": "$eps", "delta": 1e-6},
     }
-    return Job(**job | changes)
+    return demo_job(**job | changes)
 
 
 def test_experiment_claims_are_rows_once():
@@ -315,7 +311,7 @@ def test_experiment_claims_are_rows_once():
     )
     methods = jobs["frequency_dummy_points"]["methods"]
     points = table.points_of(methods)
-    assert [point.where for point in points][::2] == [f"p.e.m: eps = {eps}" for eps in (0.2, 0.4, 0.8)]
+    assert [point.where for point in points][::2] == [f"demo.coins.m: eps = {eps}" for eps in (0.2, 0.4, 0.8)]
     assert len(points) == 6
     assert len(table.points_of(methods, 1)) == 2
     assert [name for name, job in jobs.items() if job["methods"]] == ["frequency_dummy_points"]

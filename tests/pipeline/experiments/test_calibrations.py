@@ -2,10 +2,10 @@ import os
 
 import pytest
 
+from demo_job import demo_job
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.audit.auditor import AuditSetting
 from shuffledp.pipeline.experiments import calibrations, runner
-from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.tasks import Budget, Frequency
@@ -26,24 +26,17 @@ def setting(**changes):
 
 
 def test_audit_reads_calibration_of_experiment(shared, tmp_path, monkeypatch):
-    job = {
-        "paper": "demo",
-        "experiment": "values",
-        "method": "dump",
-        "protocol": "pure_dump",
-        "function": None,
-        "accounting": ["exact"],
-        "repeats": 1,
-        "seed": 7,
-        "arguments": {},
-        "grid": {"eps": [0.5]},
-        "task": {"kind": "frequency", "domain_size": 10, "truth": "participants", "metrics": ["mse"]},
-        "data": {"name": "categorical", "weights": [0.1] * 10},
-        "population": {"users": 1000},
-        "budget": {"eps": "$eps", "delta": 1e-6},
-        "options": {},
-    }
-    runner.run(Job(**job), prepared=tmp_path, root=tmp_path)
+    job = demo_job(
+        protocol="pure_dump",
+        accounting=["exact"],
+        repeats=1,
+        grid={"eps": [0.5]},
+        task={"kind": "frequency", "domain_size": 10, "metrics": ["mse"]},
+        data={"name": "uniform"},
+        population={"users": 1000},
+        budget={"eps": "$eps", "delta": 1e-6},
+    )
+    runner.run(job, prepared=tmp_path, root=tmp_path)
     expected = calibrations.calibrated(
         *(get("frequency", "pure_dump"), Budget(0.5, 1e-6), Fixed(999), Frequency(10), "exact", {})
     )

@@ -5,35 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from demo_job import demo_job
 from shuffledp import storage
 from shuffledp.pipeline.experiments import results, runner, seeds, simulated
 from shuffledp.pipeline.experiments.bundle import PROFILE_METRICS
-from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.pipeline.experiments.results import CELLS, VALUES, Bundle
 from shuffledp.storage import IntegrityError
-
-
-def job(**changes):
-    base = {
-        "paper": "demo",
-        "experiment": "coins",
-        "method": "amplified",
-        "protocol": "amplified",
-        "function": None,
-        "returns": "value",
-        "accounting": ["printed", "exact"],
-        "repeats": 5,
-        "seed": 7,
-        "grid": {"eps": [0.5, 1.0]},
-        "task": {"kind": "frequency", "domain_size": 2, "truth": "participants", "metrics": ["mse"]},
-        "data": {"name": "categorical", "weights": [0.25, 0.75]},
-        "population": {"law": "binomial", "trials": 2000, "rate": 0.5},
-        "budget": {"eps": "$eps", "delta": 1.0e-5},
-        "options": {},
-        "arguments": {},
-    }
-    return Job(**base | changes)
-
 
 LOCAL = {"method": "local", "protocol": "local"}
 CURVE = {
@@ -48,7 +25,7 @@ CURVE = {
 
 
 def run(tmp_path, **changes):
-    return runner.run(job(**changes), prepared=tmp_path, root=tmp_path)
+    return runner.run(demo_job(**changes), prepared=tmp_path, root=tmp_path)
 
 
 def values(tmp_path, accounting="printed", **changes):
@@ -233,7 +210,7 @@ def test_population_bound_cannot_be_simulated(tmp_path):
 
 def test_long_job_reports_progress(tmp_path, caplog):
     with caplog.at_level(logging.INFO, logger="shuffledp"):
-        runner.run(job(), prepared=tmp_path, root=tmp_path, every=0)
+        runner.run(demo_job(), prepared=tmp_path, root=tmp_path, every=0)
     assert "demo.coins.amplified: 2 of 4 cells" in caplog.text
     assert "s left" in caplog.text
     caplog.clear()

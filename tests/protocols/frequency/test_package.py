@@ -8,9 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
+from demo_job import demo_job
 from shuffledp.accounting import Infeasible
 from shuffledp.pipeline.experiments import runner
-from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols.conformance import Case, check_protocol
@@ -173,35 +173,21 @@ def test_squared_error_is_variance_unless_biased():
     assert skewed.expected_mse(np.array([20, 15, 5, 0])) is None
 
 
-def job(**changes):
-    base = {
-        "paper": "demo",
-        "experiment": "histogram",
-        "method": "truncation",
-        "protocol": "truncation",
-        "function": None,
-        "returns": "value",
-        "accounting": ["exact"],
-        "repeats": 400,
-        "seed": 7,
-        "grid": {},
-        "task": {
-            "kind": "frequency",
-            "domain_size": 4,
-            "truth": "participants",
-            "metrics": ["mse", "sse", "tve"],
-        },
-        "data": {"name": "uniform", "records": 2000},
-        "population": {"users": 2000},
-        "budget": {"eps": 0.5, "delta": 1.0e-5},
-        "options": {},
-        "arguments": {},
-    }
-    return Job(**base | changes)
+TRUNCATED = {
+    "protocol": "truncation",
+    "accounting": ["exact"],
+    "repeats": 400,
+    "grid": {},
+    "task": {"kind": "frequency", "domain_size": 4, "metrics": ["mse", "sse", "tve"]},
+    "data": {"name": "uniform", "records": 2000},
+    "population": {"users": 2000},
+    "budget": {"eps": 0.5, "delta": 1.0e-5},
+}
 
 
 def expected_rows(tmp_path, **changes):
-    table = runner.run(job(**changes), prepared=tmp_path, root=tmp_path).values.to_pandas()
+    done = runner.run(demo_job(**TRUNCATED | changes), prepared=tmp_path, root=tmp_path)
+    table = done.values.to_pandas()
     simulated = table[table["kind"] == "simulated"].groupby("metric")["value"]
     return table[table["kind"] == "expected"].set_index("metric")["value"], simulated
 
@@ -209,7 +195,7 @@ def expected_rows(tmp_path, **changes):
 @pytest.mark.parametrize("name", ["truncation", "public_coin"])
 def test_runner_states_biased_squared_error(tmp_path, name):
     budget = {"eps": 0.5, "delta": 1.0e-5} if name == "truncation" else {"eps": 1.0, "delta": 1.0e-2}
-    expected, simulated = expected_rows(tmp_path, method=name, protocol=name, budget=budget)
+    expected, simulated = expected_rows(tmp_path, protocol=name, budget=budget)
     assert set(expected.index) == {"mse", "sse"}  # absolute errors are not normal around the truth
     assert_allclose(expected["sse"], 4 * expected["mse"], rtol=1e-12)
     assert abs(simulated.mean()["mse"] - expected["mse"]) < 5 * simulated.std()["mse"] / math.sqrt(400)
