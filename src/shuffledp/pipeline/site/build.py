@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -251,6 +252,7 @@ def publish(
                 path.rmdir()
 
 
+@cache  # which compiles the templates
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("shuffledp.pipeline.site"),

@@ -8,6 +8,7 @@ import json
 import math
 from collections import defaultdict
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
@@ -114,6 +115,7 @@ NUMBERS = {
 Tables = dict[SelectorSetting, tuple[Offer, ...]]
 
 
+@cache
 def kept_tables() -> Tables:
     """Return the kept comparison; ``tools/selector_table.py`` computes it."""
     return read_tables((resources.files("shuffledp.pipeline.site") / _TABLE).read_text(encoding="utf-8"))
@@ -127,9 +129,12 @@ def read_tables(text: str) -> Tables:
     return {setting: tuple(rows) for setting, rows in offers.items()}
 
 
+_types = cache(get_type_hints)  # it evaluates all annotations, and there are thousands of rows
+
+
 def _typed(kind: type[Kind], row: Mapping[str, str]) -> Kind:
     """Return the fields of a class that a row of texts has."""
-    types = get_type_hints(kind)
+    types = _types(kind)
     return kind(**{name: _value(types[name], row[name]) for name in types})
 
 
