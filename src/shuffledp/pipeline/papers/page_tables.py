@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -104,20 +104,30 @@ class KeptResults:
     """Results of a paper at its scale that the project keeps, as tables of a query: a CSV file per experiment."""
 
     folder: Path
+    _files: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False)
+    _answers: dict[tuple[str, str, str], xr.Dataset] = field(default_factory=dict, compare=False)
 
     def dataset(self, method: str, at: Mapping[str, Any]) -> xr.Dataset:
         """Return the numbers of a method in an experiment under an accounting, both named by ``at``.
 
         The quantity ``error`` is the expected error, or a simulated mean without a closed form.
         """
-        results = pd.read_csv(self.folder / f"{at['experiment']}.csv")
+        key = (at["experiment"], method, at["accounting"])
+        if key not in self._answers:  # a page asks for hundreds of numbers of a few methods
+            self._answers[key] = self._dataset(*key)
+        return self._answers[key]
+
+    def _dataset(self, experiment: str, method: str, accounting: str) -> xr.Dataset:
+        if experiment not in self._files:
+            self._files[experiment] = pd.read_csv(self.folder / f"{experiment}.csv")
+        results = self._files[experiment]
         methods = results["method"].unique()
         if method not in methods:
-            raise ValueError(f"No method {method!r} of {at['experiment']}. Known: {', '.join(methods)}.")
-        is_chosen = (results["method"] == method) & (results["accounting"] == at["accounting"])
+            raise ValueError(f"No method {method!r} of {experiment}. Known: {', '.join(methods)}.")
+        is_chosen = (results["method"] == method) & (results["accounting"] == accounting)
         rows = results[is_chosen & (results["status"] == "ok")]
         if rows.empty:
-            raise MissingResultsError(f"{method} has no result of {at['experiment']}")
+            raise MissingResultsError(f"{method} has no result of {experiment}")
         points, parameters = _by_name(rows["point"]), _by_name(rows["parameters"]).add_prefix("parameters.")
         numbers = rows.drop(columns=points.columns.intersection(rows.columns)).select_dtypes("number")
         errors = rows["expected"].fillna(rows["mean"])
