@@ -70,7 +70,7 @@ def bundle(project):
     return made
 
 
-def call(*arguments: str) -> tuple[int, str]:
+def call(*arguments):
     done = invoked(*arguments)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.output

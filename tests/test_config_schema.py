@@ -3,10 +3,8 @@
 import copy
 import json
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,13 +26,13 @@ BASELINE = {
 
 
 @cache
-def validator(name: str) -> Draft202012Validator:
+def validator(name):
     schema = json.loads((ROOT / f"config/schema/{name}.json").read_text())
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 
 
-def problems(name: str, content: Any) -> list[str]:
+def problems(name, content):
     return [f"{list(e.absolute_path)}: {e.message}" for e in validator(name).iter_errors(content)]
 
 
@@ -99,7 +97,7 @@ def test_mistakes_in_other_files_are_refused():
     assert problems("baselines", {**BASELINE, "figures": "some"}) != []
 
 
-def planted(content: Any, place: tuple[Any, ...], value: Any) -> Any:
+def planted(content, place, value):
     changed = copy.deepcopy(content)
     part = changed
     for key in place[:-1]:
@@ -108,7 +106,7 @@ def planted(content: Any, place: tuple[Any, ...], value: Any) -> Any:
     return changed
 
 
-def places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def places(content, here=()):
     for key, value in content.items() if isinstance(content, dict) else enumerate(content):
         yield (*here, key)
         if isinstance(value, dict | list):
@@ -117,7 +115,7 @@ def places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
         yield (*here, "odd")
 
 
-def grammar_refuses(grammar: Any, content: Any) -> bool:
+def grammar_refuses(grammar, content):
     try:
         checked(grammar, content, line_in_file("file"), {"grid": None, "depth": 2})
     except ConfigurationError:

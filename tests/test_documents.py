@@ -1,7 +1,5 @@
 """README, CONTRIBUTING and CHANGELOG only name existing paths, links, make targets, commands, modules and columns."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re
@@ -27,7 +25,7 @@ EVERY_PAGE = [
 ]
 
 
-def page_name(page: Path) -> str:
+def page_name(page):
     return page.relative_to(ROOT).with_suffix("").as_posix().replace("/", "-")
 
 
@@ -40,18 +38,18 @@ PATH = re.compile(r"^(?=.*[/.])[A-Za-z_.][\w.-]*(/[\w.-]*)*$")
 SUFFIXES = {".py", ".md", ".yaml", ".yml", ".toml", ".smk", ".csv", ".rst", ".txt", ".ipynb", ".cff"}
 
 
-def text_of(page: Path) -> str:
+def text_of(page):
     return page.read_text(encoding="utf-8")
 
 
-def spans(text: str) -> list[str]:
+def spans(text):
     """Return all text between backticks, and the lines of blocks of commands without comments."""
     blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     lines = [line.partition(" #")[0].strip() for block in blocks for line in block.splitlines()]
     return re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)) + lines
 
 
-def paths(text: str) -> set[str]:
+def paths(text):
     """Return words that look like paths of this repository: they have one of its folders or a known suffix."""
     folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
     words = {word.partition(":")[0] for span in spans(text) for word in span.split() if PATH.match(word)}
@@ -59,13 +57,13 @@ def paths(text: str) -> set[str]:
     return {w for w in likely if not (MADE.match(w) or PLACEHOLDER.search(w) or w.startswith("shuffledp."))}
 
 
-def targets() -> set[str]:
+def targets():
     """Return the targets of the Makefile; a pattern gives each file that it can make."""
     found = set(re.findall(r"^([a-z][a-z-]*):", text_of(ROOT / "Makefile"), re.MULTILINE))
     return found | {f".venv/.installed-{lock.stem}" for lock in (ROOT / "locks").glob("*.txt")}
 
 
-def made(text: str) -> set[str]:
+def made(text):
     return {name.rstrip(".") for span in spans(text) for name in re.findall(r"\bmake ([a-z.][\w./-]*)", span)}
 
 
@@ -113,7 +111,7 @@ def test_commands_pages_name_targets_and_commands():
 UNNAMED = ("env",)
 
 
-def resolves(name: str) -> bool:
+def resolves(name):
     """Return whether a dotted name is a module, or an object in a module."""
     parts = name.split(".")
     for end in range(len(parts), 0, -1):

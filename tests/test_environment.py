@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +17,7 @@ RULES = [ROOT / "Snakefile", ROOT / "workflow/Snakefile", *sorted((ROOT / "workf
 PIN = re.compile(r"^([a-z0-9._-]+)==(\S+)( ; .*?)? \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M)
 
 
-def pins(lock: Path) -> dict[str, set[str]]:
+def pins(lock):
     """Return the versions of each package, several if they depend on Python or the platform."""
     found: dict[str, set[str]] = {}
     for name, version, *_ in PIN.findall(lock.read_text()):
@@ -26,11 +25,11 @@ def pins(lock: Path) -> dict[str, set[str]]:
     return found
 
 
-def requirements(names: list[str]) -> list[str]:
+def requirements(names):
     return [re.match(r"[A-Za-z0-9._-]+", name)[0].lower() for name in names]  # type: ignore[index]
 
 
-def project() -> dict:
+def project():
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
@@ -56,14 +55,14 @@ INSTALLED_AS = {
 }
 
 
-def source(*folders: str) -> Iterator[ast.Module]:
+def source(*folders):
     """Return all Python source in some folders."""
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
             yield ast.parse(path.read_text(encoding="utf-8"))
 
 
-def translated(path: Path) -> str:
+def translated(path):
     """Return a rule file as the Python code that Snakemake generates from it."""
     given = SimpleNamespace(get_path_or_uri=lambda secret_free: str(path))
     workflow = SimpleNamespace(sourcecache=SimpleNamespace(open=lambda source: path.open()))
@@ -71,7 +70,7 @@ def translated(path: Path) -> str:
     return code
 
 
-def third_parties(trees: Iterable[ast.Module]) -> set[str]:
+def third_parties(trees):
     """Return the packages that code imports at any depth, under the names by which they are installed."""
     found = set()
     for tree in trees:
@@ -84,7 +83,7 @@ def third_parties(trees: Iterable[ast.Module]) -> set[str]:
     return {INSTALLED_AS.get(name, name).replace("_", "-").lower() for name in names}
 
 
-def declared(*extras: str) -> set[str]:
+def declared(*extras):
     wanted = list(project()["dependencies"])
     for extra in extras:
         wanted += project()["optional-dependencies"][extra]
@@ -137,7 +136,7 @@ LIBRARY_FILES = (
 )
 
 
-def top_level(tree: ast.Module) -> ast.Module:
+def top_level(tree):
     """Return a module with only the imports that run when it is imported."""
     return ast.Module([node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], [])
 
@@ -174,7 +173,7 @@ FORBIDDEN = {
 
 
 # .ci/ belongs to the machine that checks the project; nothing in it is needed to use the project.
-def tracked() -> list[Path]:
+def tracked():
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)

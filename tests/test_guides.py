@@ -35,7 +35,7 @@ ELSEWHERE = {
 }
 
 
-def name_of(page: Path) -> str:
+def name_of(page):
     return page.relative_to(ROOT / "docs").as_posix()
 
 
@@ -94,7 +94,7 @@ def test_baselines_page_extends_readmes_class(tmp_path):
 
 
 def test_data_page_comments_are_true(tmp_path, monkeypatch):
-    def refused(*_: object, **__: object) -> None:
+    def refused(*_, **__):
         raise OSError("the test has no network")
 
     monkeypatch.setattr(socket.socket, "connect", refused)
@@ -119,7 +119,7 @@ def test_data_page_comments_are_true(tmp_path, monkeypatch):
 # -- an experiment of one's own -----------------------------------------------------------------------------------
 
 
-def saved_files(text: str) -> dict[str, str]:
+def saved_files(text):
     """Return the files that a page's reader saves, by path."""
     return dict(re.findall(r"Save this\s+as `([^`]+)`:\n\n```\w+\n(.*?)^```$", text, re.M | re.S))
 

@@ -1,7 +1,5 @@
 """Public packages offer all their names, and load nothing before a name is used."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re
@@ -24,7 +22,7 @@ DOORS = sorted(
 )
 
 
-def run(program: str) -> str:
+def run(program):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -65,14 +64,14 @@ EVERY = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 
 
 @pytest.fixture(scope="module")
-def alone() -> Iterator[Callable[..., tuple[str, int]]]:
+def alone():
     """Return a function that runs a case and returns its outcome, and the bytes beyond an idle fork."""
     known = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         [sys.executable, "-c", RUNNER], env=known, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
 
-        def run(*case: object) -> tuple[str, int]:
+        def run(*case):
             print(json.dumps(case), file=process.stdin, flush=True)
             outcome, memory = json.loads(process.stdout.readline())
             return outcome, memory

@@ -3,8 +3,6 @@
 ``make -C tools docs-check`` checks the built site, because this needs packages that tests do not.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -53,7 +51,7 @@ def test_every_protocol_stands_under_its_trust():
 # -- navigation ---------------------------------------------------------------------------------------------------
 
 
-def listed(nav: object) -> list[str]:
+def listed(nav):
     """Return the pages of a navigation, at any depth."""
     if isinstance(nav, str):
         return [nav]
@@ -62,7 +60,7 @@ def listed(nav: object) -> list[str]:
 
 
 def test_measured_output_has_tool_and_page():
-    def named(*patterns: str) -> set[str]:
+    def named(*patterns):
         texts = [path.read_text(encoding="utf-8") for pattern in patterns for path in ROOT.glob(pattern)]
         return {name for text in texts for name in re.findall(r"docs/measured/(\w+)\.md", text)}
 

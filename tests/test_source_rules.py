@@ -1,10 +1,7 @@
 """Rules for sources that the import contracts in pyproject.toml do not cover; sources are parsed."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -14,7 +11,7 @@ PACKAGE = ROOT / "src/shuffledp"
 MAY_PRINT = {"cli", "protocols.client.files"}  # the latter is copied into programs
 
 
-def paths() -> dict[str, Path]:
+def paths():
     """Return every module of the package by its dotted name without the package: ``accounting.errors``, ``tasks``."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -29,12 +26,12 @@ PATHS = paths()
 
 
 @cache
-def modules() -> dict[str, ast.Module]:
+def modules():
     """Return every module, parsed once for all tests."""
     return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in PATHS.items()}
 
 
-def wrong(found, of=lambda module: True) -> str:
+def wrong(found, of=lambda module: True):
     """Return the places that a rule finds in modules, a line each."""
     return "\n".join(
         f"{module}, line {line}: {what}"
@@ -44,7 +41,7 @@ def wrong(found, of=lambda module: True) -> str:
     )
 
 
-def random_numbers(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def random_numbers(tree):
     """Return line and name of code that draws random numbers or takes a generator."""
     libraries = {"random", "secrets", "uuid", "numpy.random"}
     for node in ast.walk(tree):
@@ -59,7 +56,7 @@ def random_numbers(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, "rng"
 
 
-def prints(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def prints(tree):
     """Return line and name of code that writes to the terminal."""
     for node in ast.walk(tree):
         if (
@@ -72,7 +69,7 @@ def prints(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, "sys.stdout"
 
 
-def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def imported(tree):
     """Return line and name of the package's modules that a module imports, in functions and for type checkers too."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -123,7 +120,7 @@ def test_architecture_page_shows_package_entries():
 REPLACED_BY_NOBODY = ("snakemake", "matplotlib", "multiprocessing", "workflow")
 
 
-def of_other_packages(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def of_other_packages(tree):
     """Return line and text of private names of other packages, and of assignments to their objects."""
     roots = {"workflow": "workflow"}
     for node in ast.walk(tree):
@@ -150,14 +147,14 @@ def of_other_packages(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 @cache
-def own_private() -> frozenset[str]:
+def own_private():
     """Return the private names that the project's code defines, and the public ones with an underscore."""
     code = "".join(path.read_text(encoding="utf-8") for path in python_files())
     own = re.findall(r"(?:def |class |self\.|cls\.|^ *)(_[A-Za-z]\w*)", code, re.MULTILINE)
     return frozenset(own) | {"_replace", "_asdict", "_fields", "_exit"}
 
 
-def python_files() -> list[Path]:
+def python_files():
     return [
         path for part in ("src", "workflow/scripts", "tools") for path in sorted((ROOT / part).rglob("*.py"))
     ]
@@ -185,7 +182,7 @@ OPEN_TEXTS = {
 }
 
 
-def compared_texts(function: ast.FunctionDef) -> dict[str, set[str]]:
+def compared_texts(function):
     """Return the texts with which conditions compare each argument that is declared as a text."""
     arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
     texts = {a.arg: set() for a in arguments if a.annotation and ast.unparse(a.annotation) == "str"}

@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -99,7 +98,7 @@ def test_check_precedes_any_change(tmp_path, monkeypatch):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "x.sha256"]
 
 
-def _write_often(path: Path, letter: bytes) -> None:
+def _write_often(path, letter):
     for _ in range(40):
         write_atomically(path, letter * 100_000)
 

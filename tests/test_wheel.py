@@ -24,7 +24,7 @@ ENVIRONMENT = {
 }
 
 
-def uv(*arguments: str) -> subprocess.CompletedProcess[str]:
+def uv(*arguments):
     """Run the project's uv, which contains the build backend."""
     return subprocess.run(
         [sys.executable, "-m", "uv", *arguments],
@@ -36,7 +36,7 @@ def uv(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def done(*arguments: str) -> None:
+def done(*arguments):
     process = uv(*arguments)
     assert process.returncode == 0, process.stderr
 
@@ -63,7 +63,7 @@ class Environment:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     """Build the wheel from the source distribution, as `make wheel` does."""
     folder = tmp_path_factory.mktemp("dist")
     done("build", "--quiet", "--out-dir", str(folder), str(ROOT))
@@ -73,7 +73,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+def alone(wheel, tmp_path_factory):
     """Return an environment with the wheel and its requirements, in the locked versions."""
     environment = Environment(tmp_path_factory.mktemp("alone") / "venv")
     done("venv", "--quiet", "--python", sys.executable, str(environment.folder))
@@ -87,7 +87,7 @@ def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
 
 
 @pytest.fixture(scope="module")
-def report(alone: Environment) -> dict:
+def report(alone):
     found = alone.run("python", "-I", "-W", "error", str(ROOT / "tests/alone_in_its_environment.py"))
     assert found.returncode == 0, found.stderr
     return json.loads(found.stdout)

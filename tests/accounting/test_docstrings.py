@@ -1,7 +1,5 @@
 """Docstrings of public functions: they state the source, the side of the error, units and shapes."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 import re
@@ -38,13 +36,13 @@ SIDE = re.compile(
 )
 
 
-def sections(function) -> dict[str, str]:
+def sections(function):
     """Return the docstring by numpydoc section; the text before the first section has an empty name."""
     parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(function) or "", flags=re.M)
     return dict(zip(["", *parts[1::2]], parts[::2], strict=True))
 
 
-def prose(function) -> str:
+def prose(function):
     """Return the claims in a docstring, without arguments and examples, where ``exact`` has other meanings."""
     claims = [
         text for name, text in sections(function).items() if name not in ("Parameters", "Examples", "Raises")
@@ -53,7 +51,7 @@ def prose(function) -> str:
     return re.sub(r"``[^`]*``", "", " ".join(" ".join(claims).split()))
 
 
-def followed(function) -> str:
+def followed(function):
     """Return the docstring, together with the docstrings that it refers to for arguments and results."""
     own = inspect.getdoc(function) or ""
     referred = [FUNCTIONS[name] for name in re.findall(r":func:`(\w+)`", own) if name in FUNCTIONS]

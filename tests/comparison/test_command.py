@@ -1,7 +1,5 @@
 """``shuffledp compare`` on the command line."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math
@@ -31,7 +29,7 @@ KEYS = {
 }
 
 
-def call(*arguments: str):
+def call(*arguments):
     done = invoked("compare", *arguments)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
@@ -214,7 +212,7 @@ def test_mistakes_get_one_line(tmp_path, monkeypatch, arguments, says):
     assert done.stderr.count("\n") == 1
 
 
-def plugin(folder, body: str) -> str:
+def plugin(folder, body):
     """Write a user's protocol whose ``fit`` first runs the given code."""
     text = files("frequency", "mine")[Path("mine/mine.py")]
     first = text.index("        if request.eps > 700")

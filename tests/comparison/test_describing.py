@@ -1,7 +1,5 @@
 """``shuffledp describe``: sentences, and records in the schema of the registry of deployments."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -16,12 +14,12 @@ from shuffledp.comparison.registry_record import OPEN, as_yaml
 SCHEMAS = json.loads((Path(__file__).parent / "registry_schemas.json").read_text(encoding="utf-8"))
 
 
-def validate(record: object, commit: str) -> None:
+def validate(record, commit):
     checked = jsonschema.FormatChecker()
     jsonschema.validate(record, SCHEMAS[commit], format_checker=checked, cls=jsonschema.Draft202012Validator)
 
 
-def call(*words: str):
+def call(*words):
     return invoked("describe", *words)
 
 

@@ -4,8 +4,6 @@ A share of at least 0.95 less 5 standard deviations of printed intervals contain
 standard errors. A correct program misses these limits with a probability of at most 3e-7.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -111,12 +109,12 @@ def folders(tmp_path_factory):
     return made
 
 
-def run(folder, program: str, *words: str) -> str:
+def run(folder, program, *words):
     call = [sys.executable, str(folder / f"{program}.py"), *words]
     return subprocess.run(call, capture_output=True, text=True, check=True).stdout
 
 
-def messages(folder, counts: list[int]) -> str:
+def messages(folder, counts):
     tag = json.loads((folder / "parameters.json").read_text())["checksum"][:8]
     return "".join(f"{value:02x}{tag}\n" * count for value, count in enumerate(counts))
 

@@ -4,12 +4,9 @@ The laws of counts are computed here by convolution, independently of the analyz
 probabilities, so that no test has a false alarm.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +14,6 @@ from scipy import stats
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.client import analyzing, export
 from shuffledp.tasks import Budget, Frequency
 
@@ -25,16 +21,16 @@ from shuffledp.tasks import Budget, Frequency
 RARE = 1e-6
 
 
-def calibrated(name: str, users: int, eps: float, values: int = 2) -> ProtocolBase:
+def calibrated(name, users, eps, values=2):
     return get("frequency", name).calibrate(Budget(eps, 1e-6), Fixed(users - 1), Frequency(values))
 
 
-def negative_binomial(shape: float, decay: float) -> np.ndarray:
+def negative_binomial(shape, decay):
     stop = -np.expm1(-decay)
     return stats.nbinom.pmf(np.arange(stats.nbinom.isf(1e-13, shape, stop) + 1), shape, stop)
 
 
-def noise_of(protocol: ProtocolBase, users: int) -> tuple[int, np.ndarray]:
+def noise_of(protocol, users):
     """Return the first number and the probabilities of the noise of a count, by the protocol's definition."""
     part = users / protocol.planned_users if hasattr(protocol, "planned_users") else 1.0
     match protocol.name:
@@ -62,7 +58,7 @@ def noise_of(protocol: ProtocolBase, users: int) -> tuple[int, np.ndarray]:
     return 0, np.ones(1)
 
 
-def coverage(protocol: ProtocolBase, users: int, holders: int) -> float:
+def coverage(protocol, users, holders):
     """Return the probability that the interval of a value with this number of holders contains its frequency."""
     content = export.parameters(protocol.client(), {"if_shuffler_fails": ""})
     analyzer = content["analyzer"]
@@ -111,7 +107,7 @@ def test_unplanned_users_are_warned_of(tmp_path):
     protocol.export_client(folder)
     calibrated("one_sided_noise", 301, 2.0).export_client(other)
 
-    def run(program: str, *words: str, place: Path = folder) -> subprocess.CompletedProcess[str]:
+    def run(program, *words, place=folder):
         call = [sys.executable, str(place / f"{program}.py"), *words]
         return subprocess.run(call, capture_output=True, text=True, check=False)
 

@@ -64,7 +64,7 @@ def calibrated(name: str) -> ProtocolBase:
     return kind.calibrate(BUDGET, Fixed(USERS - 1), Frequency(VALUES), accounting=best_accounting(kind))
 
 
-def check_squared_errors(name: str, counts: list[int], printed: str, *, first: bool) -> None:
+def check_squared_errors(name, counts, printed, *, first):
     who = Participants.from_counts(np.tile(counts, (4000, 1)))
     squared = (calibrated(name).simulate(who, np.random.default_rng(20_261_128)) - who.truth) ** 2
     squared = squared[:, 0] if first else squared.mean(axis=1)
@@ -92,7 +92,7 @@ def test_runner_up_has_the_printed_error(names):
     runner_up, ratio = sentence[1], 1.0 if sentence[2] == "the same" else float(sentence[2].split()[0])
     less = re.findall(r"\w+(?=[,\w ]* \(trusts)", re.search(r"passed over: (.*?)\. Next", text)[1])
 
-    def error(name: str) -> float:
+    def error(name):
         who = Participants.from_counts(np.tile([50] * 4, (4000, 1)))
         drawn = calibrated(name).simulate(who, np.random.default_rng(20_261_128))
         return float(np.sqrt(np.mean((drawn - who.truth) ** 2)))
@@ -106,7 +106,7 @@ def test_runner_up_has_the_printed_error(names):
 # -- spent, slack, collude and dropped, by the law of two counts ------------------------------------------------------
 
 
-def noise(name: str, present: int) -> np.ndarray:
+def noise(name, present):
     """Return the law of the dummies of a value if this many of the users send theirs."""
     protocol = calibrated(name)
     match name:
@@ -120,7 +120,7 @@ def noise(name: str, present: int) -> np.ndarray:
     return stats.binom.pmf(np.arange(protocol.coins + 1), protocol.coins, 0.5)  # sbin, of the shuffler
 
 
-def delta_of(law: np.ndarray, eps: float) -> float:
+def delta_of(law, eps):
     """Return delta of two counts, of which the first or the second has the message of user 1."""
     more, less = np.append(0, law), np.append(law, 0)
     p, q = np.outer(more, less), np.outer(less, more)
@@ -152,7 +152,7 @@ def test_dropped_are_random_and_colluding_first():
     seats = np.arange(named + 1)
     chances = stats.hypergeom.pmf(seats, USERS, named, present)
 
-    def delta(eps: float) -> float:
+    def delta(eps):
         laws = [stats.binom.pmf(np.arange(named + 1), seat, 0.5) for seat in seats]
         return sum(chance * delta_of(law, eps) for chance, law in zip(chances, laws, strict=True))
 
@@ -201,7 +201,7 @@ def test_poisoned_is_gain_of_fake_users(name):
     honest = Messages(np.repeat(np.arange(VALUES), 70))
     fake = Messages(np.repeat(honest.payload[:1], FAKES * most))
 
-    def count(messages: Messages, users: int) -> float:
+    def count(messages, users):
         return users * protocol.estimate(protocol.aggregate(messages)[None], Public(np.array([users])))[0, 0]
 
     gain = count(Messages.joined(honest, fake), USERS + FAKES) - count(honest, USERS)

@@ -21,7 +21,6 @@ from shuffledp.comparison.comparing import best_accounting
 from shuffledp.numerics.statements import Conditions
 from shuffledp.populations import Fixed, Poisson
 from shuffledp.protocols import get
-from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.client import analyzing
 from shuffledp.tasks import Budget, Frequency, Participants, Users
 
@@ -33,12 +32,12 @@ EVERY = ("--protocols", ",".join(NAMES))
 REPEATS = 2000
 
 
-def calibrated(name: str, others: shuffledp.populations.Population) -> ProtocolBase:
+def calibrated(name, others):
     kind = get("frequency", name)
     return kind.calibrate(BUDGET, others, Frequency(VALUES), accounting=best_accounting(kind))
 
 
-def rows_of(text: str) -> dict[str, dict[str, str]]:
+def rows_of(text):
     """Return the printed cells by protocol and heading."""
     rows: dict[str, dict[str, str]] = {}
     headings: list[str] = []
@@ -52,7 +51,7 @@ def rows_of(text: str) -> dict[str, dict[str, str]]:
     return rows
 
 
-def clauses_of(text: str) -> dict[str, str]:
+def clauses_of(text):
     """Return the clause on users and data of every heading."""
     told = re.search(r"Numbers hold as follows: (.*)\.$", " ".join(text.partition("\n\n\n")[0].split()))
     assert told, text
@@ -71,13 +70,13 @@ DATA = {
 }
 
 
-def errors(name: str, counts: list[int]) -> np.ndarray:
+def errors(name, counts):
     who = Participants.from_counts(np.tile(counts, (REPEATS, 1)))
     found = calibrated(name, Fixed(USERS - 1)).simulate(who, np.random.default_rng(20_261_128))
     return np.abs(found - who.truth)
 
 
-def check_messages(protocol: ProtocolBase, counts: list[int], mean: str, most: str) -> None:
+def check_messages(protocol, counts, mean, most):
     """Compare the mean with that of 30 batches, and the most with the messages of single users."""
     rng, values = np.random.default_rng(20_261_128), np.repeat(np.arange(VALUES), counts)
     means = np.array([len(protocol.encode(Users(values), rng)) for _ in range(30)]) / len(values)
@@ -99,7 +98,7 @@ def test_numbers_hold_for_users_and_data(name):
             check_number(name, counts, row, heading)
 
 
-def check_number(name: str, counts: list[int], row: dict[str, str], heading: str) -> None:
+def check_number(name, counts, row, heading):
     """Compare a printed number with users of these values."""
     if heading == "messages":
         check_messages(calibrated(name, Fixed(USERS - 1)), counts, row["messages"], row["most messages"])

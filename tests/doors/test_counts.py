@@ -17,7 +17,7 @@ MOST = 10.0
 
 
 @pytest.fixture
-def rows(tmp_path, monkeypatch) -> list[tuple[str, str]]:
+def rows(tmp_path, monkeypatch):
     """Write a table of users and numbers; some users have several rows, and some cells are empty."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(20_261_128)
@@ -29,20 +29,20 @@ def rows(tmp_path, monkeypatch) -> list[tuple[str, str]]:
     return table
 
 
-def run(*words: str) -> str:
+def run(*words):
     done = invoked(*words)
     assert done.exit_code == 0, done.output
     return " ".join(done.output.split())
 
 
-def counted(name: str, *words: str) -> tuple[dict, str]:
+def counted(name, *words):
     text = run(
         "count", f"{name}.csv", "--column", "x", "--max-value", str(MOST), *words, "-o", f"{name}.json"
     )
     return json.loads(Path(f"{name}.json").read_text()), text
 
 
-def level(number: float) -> float:
+def level(number):
     return float(np.rint(min(max(number, 0.0), MOST)))
 
 

@@ -4,8 +4,6 @@ Users have binary randomized response, and the other users hold the same value o
 must hold for every such data set, so that no test has a false alarm.
 """
 
-from __future__ import annotations
-
 import math
 import re
 
@@ -19,11 +17,11 @@ from command_line import printed
 EPS_LOCAL, KEEP = 1.5, 1 / (1 + math.exp(-1.5))
 
 
-def account(words: str) -> str:
+def account(words):
     return printed("account", *words.split())
 
 
-def pair(others: int, ones: int, rounds: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def pair(others, ones, rounds=1):
     """Return the laws of the numbers of reported ones of all rounds if user 1 holds 1, and if user 1 holds 0."""
     law = np.convolve(
         stats.binom.pmf(np.arange(ones + 1), ones, KEEP),
@@ -36,23 +34,23 @@ def pair(others: int, ones: int, rounds: int = 1) -> tuple[np.ndarray, np.ndarra
     return p, q
 
 
-def both(others: int, rounds: int = 1) -> list[tuple[np.ndarray, np.ndarray]]:
+def both(others, rounds=1):
     """Return pairs in both directions, with ones held by none, half or all of the other users."""
     pairs = [pair(others, ones, rounds) for ones in (0, others // 2, others)]
     return pairs + [(q, p) for p, q in pairs]
 
 
-def delta(p: np.ndarray, q: np.ndarray, eps: float) -> float:
+def delta(p, q, eps):
     return float(np.maximum(p - math.exp(eps) * q, 0).sum())
 
 
-def true_positives(p: np.ndarray, q: np.ndarray, rate: float) -> float:
+def true_positives(p, q, rate):
     """Return the power of the best test with this false positive rate."""
     order = np.argsort(-p / q)
     return float(np.interp(rate, np.append(0, np.cumsum(q[order])), np.append(0, np.cumsum(p[order]))))
 
 
-def part(text: str, begin: str, end: str) -> list[tuple[float, float]]:
+def part(text, begin, end):
     rows = [line.split() for line in text.partition(begin)[2].partition(end)[0].splitlines()]
     return [(float(row[0]), float(row[1])) for row in rows if len(row) == 2 and re.match(r"[\d.]", row[0])]
 
@@ -86,13 +84,13 @@ def test_curves_hold_for_all_messages(rounds):
         assert power <= float(most) <= 1.5 * power
 
 
-def of_answer(text: str) -> tuple[float, float]:
+def of_answer(text):
     """Return the printed eps and its printed lower bound."""
     least = re.search(r"no eps below (\S+) does", text)
     return float(re.search(r"eps = ([\d.e-]+)[:,.]", text)[1].rstrip(".")), float(least[1])
 
 
-def needed(pairs: list[tuple[np.ndarray, np.ndarray]], target: float) -> float:
+def needed(pairs, target):
     """Return the smallest eps at which delta of all pairs is at most the target."""
     low, high = 0.0, 10.0
     for _ in range(50):
@@ -126,7 +124,7 @@ def test_random_users_have_mean_delta(words, numbers):
     text = account(f"--eps-local {EPS_LOCAL} --population {words} --delta 1e-2 --randomizer binary")
     eps, least = of_answer(text)
 
-    def mean(at: float) -> float:
+    def mean(at):
         return sum(
             chance * max(delta(p, q, at) for p, q in both(others)) for others, chance in enumerate(numbers)
         )
@@ -170,7 +168,7 @@ def test_batch_bounds_enclose_simulated_delta(steps, sigma):
     """
     eps, least = of_answer(account(f"--batches {steps}:{sigma} --delta 1e-3"))
 
-    def losses(item: float) -> np.ndarray:
+    def losses(item):
         """Return the logarithms of the density with the item, in units of the density with a zero."""
         drawn = np.random.default_rng(20_261_128).normal(0, sigma, (steps, 300_000))
         drawn[0] += item  # any step, by symmetry
@@ -181,7 +179,7 @@ def test_batch_bounds_enclose_simulated_delta(steps, sigma):
 
     directions = (losses(2.0), -losses(1.0))
 
-    def excess(at: float) -> tuple[float, float]:
+    def excess(at):
         """Return delta of the worse direction, and its standard error."""
         worse = max((-np.expm1(np.minimum(at - loss, 0)) for loss in directions), key=np.mean)
         return float(worse.mean()), float(worse.std() / math.sqrt(len(worse)))

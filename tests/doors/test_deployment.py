@@ -37,7 +37,7 @@ LISTED = CITIES[:30]
 
 
 @pytest.fixture
-def visits(tmp_path, monkeypatch) -> dict[str, str]:
+def visits(tmp_path, monkeypatch):
     """Write a file of visits, and return the first city of every counted user."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(20_261_129)

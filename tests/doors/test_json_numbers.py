@@ -15,7 +15,7 @@ NAMES = "central_laplace,pure_dump,correlated_noise,grr_blanket,sageo,silent_use
 ROBUST = ["--poisoned", "10", "--colluding", "0.1"]
 
 
-def written(*options: str) -> list[dict]:
+def written(*options):
     done = invoked("compare", *SETTING, "--protocols", NAMES, *options)
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)["rows"]

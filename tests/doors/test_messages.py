@@ -4,8 +4,6 @@ Means are within 6 standard errors, half a printed digit, and what rare messages
 these limits with a probability of about 1e-8.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -19,20 +17,19 @@ from shuffledp.comparison.comparing import best_accounting
 from shuffledp.identities import identity_of
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
-from shuffledp.protocols.base import ProtocolBase
-from shuffledp.tasks import Budget, Frequency, Summation, Task, Users
+from shuffledp.tasks import Budget, Frequency, Summation, Users
 
 BUDGET = Budget(2.0, 1e-4)
 OPTIONS = typed("--eps 2 --delta 1e-4")
 REPEATS = 30
 
 
-def calibrated(task: Task, name: str, users: int, budget: Budget = BUDGET) -> ProtocolBase:
+def calibrated(task, name, users, budget=BUDGET):
     kind = get(task.kind, name)
     return kind.calibrate(budget, Fixed(users - 1), task, accounting=best_accounting(kind))
 
 
-def check_mean(protocol: ProtocolBase, values: np.ndarray, stated: float, about: object) -> None:
+def check_mean(protocol, values, stated, about):
     rng = np.random.default_rng(20_261_128)
     means = np.array([len(protocol.encode(Users(values), rng)) for _ in range(REPEATS)]) / len(values)
     # Messages with a chance of 1e-8 to be absent in all runs.
@@ -41,14 +38,14 @@ def check_mean(protocol: ProtocolBase, values: np.ndarray, stated: float, about:
     assert abs(means.mean() - stated) <= error, (about, means.mean(), stated, error)
 
 
-def most_sent(protocol: ProtocolBase, values: np.ndarray) -> int:
+def most_sent(protocol, values):
     """Return the most messages of the first 20 users, who send most, and of 20 others, encoded one by one."""
     rng = np.random.default_rng(20_261_128)
     places = [*range(20), *np.linspace(20, len(values) - 1, 20).astype(int)]
     return max(len(protocol.encode(Users(values[i : i + 1], None, int(i)), rng)) for i in places)
 
 
-def columns(text: str) -> dict[str, tuple[str, str, str, str]]:
+def columns(text):
     """Return messages, their most, bits and their most of every protocol in the table."""
     rows = [line.split() for line in text.splitlines()]
     return {

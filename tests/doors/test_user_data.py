@@ -43,22 +43,22 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def is_missing(cell: Any) -> bool:
+def is_missing(cell):
     return cell is None or cell != cell
 
 
-def as_csv(cell: Any) -> str:
+def as_csv(cell):
     text = "" if is_missing(cell) else str(cell)
     return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',";\n') else text
 
 
-def as_json(cell: Any) -> str:
+def as_json(cell):
     if is_missing(cell):
         return "null"
     return str(cell) if isinstance(cell, Decimal) else json.dumps(cell, ensure_ascii=False)
 
 
-def write(name: str, columns: dict[str, list[Any]], end: str = "\n") -> str:
+def write(name, columns, end="\n"):
     """Write a table in the format of a name, and return the name."""
     rows = list(zip(*columns.values(), strict=True))
     if name.endswith(".parquet"):
@@ -101,7 +101,7 @@ FORMATS = (
 )
 
 
-def data_in(form: str, columns: dict[str, list[Any]], monkeypatch: pytest.MonkeyPatch) -> Any:
+def data_in(form, columns, monkeypatch):
     """Return the data of a count: the table in a format."""
     half = len(next(iter(columns.values()))) // 2
     if form == "frame":
@@ -146,13 +146,13 @@ class _Stored(MemoryFileSystem):  # type: ignore[misc]
         return io.BytesIO(self.content)
 
 
-def keep_on_s3(monkeypatch: pytest.MonkeyPatch, content: bytes = b"", reason: str = "") -> None:
+def keep_on_s3(monkeypatch, content=b"", reason=""):
     stored = _Stored(content, reason, skip_instance_cache=True)
     for module in (engine, files):
         monkeypatch.setattr(module, "s3", lambda: stored)
 
 
-def counts_of(data: Any, column: str = "v", **options: Any) -> dict[str, int]:
+def counts_of(data, column="v", **options):
     counted = count_column(data, column, **options)
     return {
         str(value): count
@@ -507,7 +507,7 @@ def test_folders_are_read_whole_or_refused(folder, monkeypatch):
     Path("data/pipe.csv").unlink()
     walk = os.walk
 
-    def closed(top: Any, onerror: Any, **options: Any) -> Any:  # as for a user without permission
+    def closed(top, onerror, **options):  # as for a user without permission
         onerror(PermissionError(13, "Permission denied", "data/b"))
         yield from walk(top, **options)
 

@@ -166,7 +166,7 @@ def test_renamed_duplicate_part_is_refused(folder):
 def test_changing_data_get_no_checksum(folder, monkeypatch):
     count = counting.count_column
 
-    def meanwhile(*arguments: Any, **options: Any) -> Any:
+    def meanwhile(*arguments, **options):
         result = count(*arguments, **options)
         with Path("in.csv").open("a") as more:
             more.write("1\n")

@@ -1,7 +1,5 @@
 """Every notebook runs completely in an empty folder, and is stored without outputs of a run."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -24,7 +22,7 @@ NAMES = {"accounting_by_hand", "coarse_noise", "compare_your_baseline", "tour"}
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
-def read(path: Path) -> nbformat.NotebookNode:
+def read(path):
     return nbformat.read(path, as_version=4)
 
 
@@ -39,14 +37,14 @@ def alone(monkeypatch, tmp_path):
     return folder
 
 
-def run_here(notebook: nbformat.NotebookNode) -> int:
+def run_here(notebook):
     """Run all cells in this process, where warnings are errors, and return the number of figures."""
     shown = []
 
-    def display(value: object) -> None:
+    def display(value):
         value._repr_html_()  # what a kernel sends of a table
 
-    def show() -> None:
+    def show():
         for number in plt.get_fignums():
             plt.figure(number).savefig(io.BytesIO())
             shown.append(number)
@@ -99,7 +97,7 @@ def test_tour_reads_a_finished_run(alone, monkeypatch, capsys):
     assert printed.startswith("random_population, experiment adult: 16 cells, 64 values, of amplified, local")
 
 
-def small_notebook(path: Path, *sources: str) -> Path:
+def small_notebook(path, *sources):
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources]), path)
     return path
 

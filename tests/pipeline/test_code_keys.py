@@ -34,14 +34,14 @@ SCRIPTS = {
 
 
 @pytest.fixture(scope="module")
-def imports() -> grimp.ImportGraph:
+def imports():
     graph = grimp.build_graph("shuffledp", exclude_type_checking_imports=True, cache_dir=None)
     # Only jobs of installed protocols, which import the registry anyway.
     graph.remove_import(importer="shuffledp.pipeline.code_keys", imported="shuffledp.protocols.registry")
     return graph
 
 
-def imported_by(script: Path) -> set[str]:
+def imported_by(script):
     """Return the modules of the package that a script names."""
     tree = ast.parse(script.read_text(encoding="utf-8"))
     modules: set[str] = set()
@@ -93,12 +93,12 @@ USERS_FILES = {
 }
 
 
-def keys_of(folder: Path, name: str) -> dict[str, str]:
+def keys_of(folder, name):
     return CodeKeys(folder, folder / "store.json").keys(name)
 
 
 @pytest.fixture
-def users_folder(tmp_path: Path) -> Path:
+def users_folder(tmp_path):
     for name, content in USERS_FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)

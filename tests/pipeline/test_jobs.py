@@ -163,7 +163,7 @@ with job(sys.argv[1] + "/job.log"):
 """
 
 
-def _alive(pid: int) -> bool:
+def _alive(pid):
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,9 +1,6 @@
 """Jobs of a configuration: what a baseline adds to them, and what they read and write."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 from shuffledp.pipeline.plan import Plan
 
@@ -15,7 +12,7 @@ class Control(Local):
 """
 
 
-def job_data(plan: Plan) -> dict[str, Any]:
+def job_data(plan):
     """Return everything that Snakemake compares of the jobs of experiments, by name."""
     return {
         job.name: (job.jobs(plan.settings.seed), plan.inputs(job), plan.outputs(job), job.log)

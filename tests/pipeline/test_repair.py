@@ -1,5 +1,4 @@
 import hashlib
-from pathlib import Path
 
 import pytest
 
@@ -8,13 +7,13 @@ from shuffledp.storage import publish
 
 
 @pytest.fixture
-def results(tmp_path: Path) -> Path:
+def results(tmp_path):
     (tmp_path / "documents").mkdir()
     (tmp_path / "documents/letter.txt").write_bytes(b"precious")
     return tmp_path / "results"
 
 
-def of(folder: Path, name: str) -> Path:
+def of(folder, name):
     """Publish an undamaged bundle of a run."""
     publish(folder / f"{name}.sha256", {folder / f"{name}.{end}": b"1" for end in ("cells.parquet", "json")})
     return folder / f"{name}.sha256"

@@ -23,7 +23,7 @@ def test_bad_file_is_counted_or_refused(tmp_path_factory, bad):
     assert found.kind != "fault", f"{bad.name}, {bad.how}, {dict(bad.options)}: {found.text}"
 
 
-def _folder(factory) -> Path:
+def _folder(factory):
     folder = Path(factory.getbasetemp()) / "data_files"
     folder.mkdir(exist_ok=True)
     return folder

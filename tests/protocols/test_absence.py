@@ -52,11 +52,11 @@ def test_every_built_in(kind, name):
         assert of_a_tenth[False] <= of_a_tenth[True]
 
 
-def hockey(p: Counter, q: Counter, eps: float) -> float:
+def hockey(p, q, eps):
     return max(sum(max(a[s] - math.exp(eps) * b[s], 0.0) for s in a) for a, b in ((p, q), (q, p)))
 
 
-def two_coins(coins: int, eps: float) -> float:
+def two_coins(coins, eps):
     """Return delta of two counts with this many fair coins each; one count has user 1's value."""
     law = [math.comb(coins, j) / 2**coins for j in range(coins + 1)]
     p, q = Counter(), Counter()
@@ -78,7 +78,7 @@ def test_designated_coins_by_enumeration(eps):
     assert protocol.profile_without(2 / 7, colluding=True).delta(eps) == pytest.approx(worst, rel=1e-9)
 
 
-def uniform_points(dummies: int, k: int, eps: float) -> float:
+def uniform_points(dummies, k, eps):
     """Return delta of user 1's value among uniform dummies if all other messages are known."""
     p, q = Counter(), Counter()
     for points in itertools.product(range(k), repeat=dummies):
@@ -107,7 +107,7 @@ def test_reports_by_enumeration(eps):
     rows = np.full((k, k), 1.0) + (math.exp(eps_local) - 1) * np.eye(k)
     rows /= rows.sum(axis=1, keepdims=True)
 
-    def law(held) -> Counter:
+    def law(held):
         found = Counter()
         for sent in itertools.product(range(k), repeat=len(held)):
             found[tuple(sorted(sent))] += math.prod(rows[x, y] for x, y in zip(held, sent, strict=True))

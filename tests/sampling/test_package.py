@@ -1,7 +1,5 @@
 """Samplers for deployments have their exact laws, and use integers only."""
 
-from __future__ import annotations
-
 import ast
 import math
 import subprocess
@@ -110,7 +108,7 @@ def test_poisson_numbers(mean):
     )
 
 
-def choose(top: F, j: int) -> F:
+def choose(top, j):
     """Return C(top, j) for a fraction."""
     return math.prod((top - i) / F(i + 1) for i in range(j)) if j else F(1)
 

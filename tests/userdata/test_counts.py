@@ -1,7 +1,5 @@
 """Files of counts: written, merged, compared, and created by SQL."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -48,13 +46,13 @@ def test_different_or_repeated_parts_are_refused(folder):
     assert "do not add up to rows" in refused("compare --counts a.json", *SETTING)
 
 
-def in_duckdb(query: str) -> None:
+def in_duckdb(query):
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE visits AS FROM read_csv('visits.csv', all_varchar=true)")
         connection.execute(query)
 
 
-def in_spark(query: str) -> None:
+def in_spark(query):
     if shutil.which("java") is None:
         pytest.skip("needs Java (apt-get install openjdk-17-jre-headless)")
     sql = pytest.importorskip("pyspark.sql", reason="needs pyspark (make -C tools test-spark)")

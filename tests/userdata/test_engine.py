@@ -1,14 +1,11 @@
 """Files of any size and format: published data have the counts of pandas."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import sys
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,14 +22,7 @@ VISITS = (
 )
 
 
-def by_pandas(
-    cells: pd.Series,
-    *,
-    max_value: float | None = None,
-    levels: int = 0,
-    domain_size: int | None = None,
-    values: tuple[str, ...] | None = None,
-) -> tuple[dict, int]:
+def by_pandas(cells, *, max_value=None, levels=0, domain_size=None, values=None):
     """Return the rows of every value or level, and the number of other rows."""
     texts = cells.str.strip().str.replace(r"^(-?[0-9]+)[.]0+$", r"\1", regex=True)
     numbers = pd.to_numeric(texts, errors="coerce")
@@ -46,14 +36,14 @@ def by_pandas(
     return placed.value_counts().to_dict(), int(placed.isna().sum())
 
 
-def outcome(data: Any, column: str, domain: dict) -> tuple[dict, int]:
+def outcome(data, column, domain):
     """Return the rows of every value or level, and the number of other rows."""
     counted = count_column(data, column, **domain)
     pairs = zip(counted.values, counted.counts.tolist(), strict=True)
     return {value: count for value, count in pairs if count}, counted.bad_rows
 
 
-def adult() -> tuple[bytes, dict[str, dict]]:
+def adult():
     options = {
         "c0": {"max_value": 90, "levels": 30},
         "c12": {"domain_size": 50},
@@ -62,17 +52,17 @@ def adult() -> tuple[bytes, dict[str, dict]]:
     return (MIRROR / "adult/adult.data").read_bytes(), {"c1": {}} | options
 
 
-def ipums(name: str = "ipums.la.99") -> tuple[bytes, dict[str, dict]]:
+def ipums(name="ipums.la.99"):
     lines = gzip.decompress((MIRROR / f"ipums/{name}.gz").read_bytes()).splitlines(keepends=True)
     options = {"c3": {}, "c33": {"domain_size": 900}, "c9": {"max_value": 40}}
     return b"".join(lines[: None if WHOLE else 20_000]), options
 
 
-def movielens() -> tuple[bytes, dict[str, dict]]:
+def movielens():
     return (MIRROR / "movielens/ml-20m-rating-counts.csv").read_bytes(), {"c1": {}}
 
 
-def mnist(name: str) -> tuple[bytes, dict[str, dict]]:
+def mnist(name):
     """Return label and mean intensity of every image."""
     images, labels = (
         np.frombuffer(gzip.decompress((MIRROR / f"mnist/{name}-{kind}-ubyte.gz").read_bytes()), np.uint8)[
@@ -85,7 +75,7 @@ def mnist(name: str) -> tuple[bytes, dict[str, dict]]:
     return "".join(f"{label},{mean:.3f}\n" for label, mean in rows).encode(), options
 
 
-def msnbc() -> list[str]:
+def msnbc():
     """Return the pages of every user."""
     with gzip.open(MIRROR / "msnbc/msnbc990928.seq.gz", "rt") as source:
         return [line.strip() for line in source][7 : None if WHOLE else 30_000]

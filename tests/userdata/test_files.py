@@ -1,7 +1,5 @@
 """Data on S3, from a server on this machine: the same counts and bad rows as from local files."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys
@@ -25,7 +23,7 @@ ROWS = "v;w\n1;a\n2;b\n3\n;c\n" + "1;d\n" * 50
 
 
 @pytest.fixture(scope="module")
-def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def local(tmp_path_factory):
     """Return a folder of data in every format."""
     folder = tmp_path_factory.mktemp("data")
     for day in ("mon day", "tue"):
@@ -40,7 +38,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(local: Path, tmp_path_factory: pytest.TempPathFactory):
+def server(local, tmp_path_factory):
     """Start a server with these files."""
     environment = pytest.MonkeyPatch()
     with s3(tmp_path_factory.mktemp("server") / "log") as address:
@@ -109,7 +107,7 @@ def test_an_experiment_counts_data_of_s3(server, tmp_path):
 
 
 def test_errors_are_one_line(server, monkeypatch):
-    def error(path: str) -> str:
+    def error(path):
         with pytest.raises(ValueError) as caught:
             count_column(path, "v")
         assert "\n" not in str(caught.value)

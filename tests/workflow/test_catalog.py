@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -32,11 +31,11 @@ rule mine:
 """
 
 
-def smallest() -> dict:
+def smallest():
     return yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
 
 
-def variances(table: Path) -> list[float]:
+def variances(table):
     return sorted({json.loads(point)["variance"] for point in pq.read_table(table)["point"].to_pylist()})
 
 
@@ -74,7 +73,7 @@ def test_another_workflow_imports_this_one(project, tmp_path, monkeypatch, fetch
     assert "Nothing to be done" in other.succeeds()
 
 
-def committed(folder: Path) -> str:
+def committed(folder):
     """Return the commit of a new repository with all files of a folder."""
     author = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
     for command in (["init", "--quiet"], ["add", "."], [*author, "commit", "--quiet", "--message", "All"]):
@@ -92,7 +91,7 @@ def test_catalog_reads_workflow_with_snakemake_alone(project, tmp_path):
     )
     alone = os.environ | {"PYTHONPATH": str(tmp_path)}
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments):
         command = [str(SNAKEMAKE), *arguments]
         return subprocess.run(
             command, cwd=project.folder, env=alone, capture_output=True, text=True, check=False

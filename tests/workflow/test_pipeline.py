@@ -17,13 +17,13 @@ pytestmark = [pytest.mark.pipeline, pytest.mark.whole_run]
 TINY = ("--configfile", "config/tiny.yaml")
 
 
-def jobs_listed(output: str) -> dict[str, int]:
+def jobs_listed(output):
     """Return the number of jobs per rule in Snakemake's output."""
     listed = dict(re.findall(r"^([a-z_0-9]+) +(\d+)$", output, flags=re.M))
     return {rule: int(count) for rule, count in listed.items() if rule not in ("all", "default", "total")}
 
 
-def site(project: Project) -> dict[str, bytes]:
+def site(project):
     """Return every page, and the numbers of every chart."""
     results = project.folder / "results/quick"
     paths = [results / "index.html", *results.glob("pages/*.html"), *results.glob("site/charts/*.js")]
@@ -192,7 +192,7 @@ def test_readme_baseline_runs_and_draws_alone(tiny_run):
     }
 
 
-def test_single_figure_is_drawn_alone(finished_tiny_run: Project, project: Project) -> None:
+def test_single_figure_is_drawn_alone(finished_tiny_run, project):
     for target in ("tiny_fig1", "results/quick/figures/tiny/fig1.png"):
         planned = project.succeeds("--dry-run", *TINY, "--cores", "all", "--", target)
         assert "tiny_fig1" in planned and "draw_tiny" not in planned

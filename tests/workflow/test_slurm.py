@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,20 +41,20 @@ class OnCluster(Project):
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+def cluster(tmp_path_factory):
     assert MISSING is None, f"no Slurm: {MISSING}"
     with slurm(tmp_path_factory.mktemp("slurm")) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def finished_run(cluster: Slurm, tmp_path_factory: pytest.TempPathFactory) -> tuple[OnCluster, str]:
+def finished_run(cluster, tmp_path_factory):
     project = OnCluster(copy_of_project(tmp_path_factory.mktemp("on_cluster")).folder, cluster)
     return project, project.succeeds(*TINY)
 
 
 @pytest.fixture
-def project(finished_run: tuple[OnCluster, str], tmp_path: Path) -> OnCluster:
+def project(finished_run, tmp_path):
     """Return a folder for one test with a finished tiny paper."""
     finished, _ = finished_run
     folder = Path(shutil.copytree(finished.folder, tmp_path / "project", symlinks=True))
@@ -130,7 +129,7 @@ REPAIRED = """
 """
 
 
-def add_methods(project: Project, classes: dict[str, str]) -> Path:
+def add_methods(project, classes):
     """Add a user's methods by id and class, and return their folder."""
     mine = project.folder / "mine"
     mine.mkdir()
@@ -143,7 +142,7 @@ def add_methods(project: Project, classes: dict[str, str]) -> Path:
     return mine
 
 
-def new_jobs(cluster: Slurm, before: dict[str, str]) -> dict[str, str]:
+def new_jobs(cluster, before):
     return {job: state for job, state in cluster.jobs().items() if job not in before}
 
 
@@ -170,9 +169,7 @@ def test_failed_job_is_reported_on_cluster(project):
     assert not [name for name in project.tables() if "stuck" in name or "fails" in name]
 
 
-def test_orphaned_job_publishes_only_planned_code(
-    project,
-):
+def test_orphaned_job_publishes_only_planned_code(project):
     cluster, before = project.cluster, project.cluster.jobs()
     mine = add_methods(project, {"one": "Stuck"})
     with project.running(*TINY) as process:

@@ -6,7 +6,6 @@ import os
 import shutil
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from urllib.request import Request
 
 import pytest
@@ -67,18 +66,18 @@ class StoredByCluster(Stored):
         return [str(SNAKEMAKE), *profile, *self.options, *shared, *arguments]
 
 
-def in_folder(folder: Path) -> tuple[str, ...]:
+def in_folder(folder):
     return "--default-storage-provider", "fs", "--default-storage-prefix", str(folder)
 
 
-def kept(folder: Path) -> dict[str, bytes]:
+def kept(folder):
     """Return files of results and prepared data by name, without stored drawings, which are not outputs."""
     files = [path for top in ("results", "data/prepared") for path in (folder / top).rglob("*")]
     named = {path.relative_to(folder).as_posix(): path for path in files if path.is_file()}
     return {name: path.read_bytes() for name, path in named.items() if "/drawn/" not in name}
 
 
-def uploaded(address: str, name: str) -> bytes:
+def uploaded(address, name):
     """Return the content of a file in the bucket; the server accepts any key, but requires one."""
     request = Request(f"{address}/{BUCKET}/a/run/{name}", headers={"Authorization": "AWS none:none"})
     with opened(request) as answer:
@@ -86,7 +85,7 @@ def uploaded(address: str, name: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def expected(tmp_path_factory):
     local = copy_of_project(tmp_path_factory.mktemp("local"))
     local.succeeds("--configfile", CONFIG)
     files = kept(local.folder)
@@ -95,7 +94,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def folder_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def folder_run(tmp_path_factory):
     """Return the folder of the storage, and the run's output."""
     top = tmp_path_factory.mktemp("stored")
     (top / "project").mkdir()

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction
@@ -41,7 +39,7 @@ def test_published_calibrations_are_for_one_item(set_size):
 # -- subset exponential mechanism ----------------------------------------------------------------------------------
 
 
-def distribution(d: int, k: int, held: set[int], eps: float) -> dict[tuple[int, ...], float]:
+def distribution(d, k, held, eps):
     weight = {z: math.exp(eps) if held & set(z) else 1.0 for z in itertools.combinations(range(d), k)}
     total = sum(weight.values())
     return {z: w / total for z, w in weight.items()}

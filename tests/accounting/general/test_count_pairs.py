@@ -1,7 +1,5 @@
 """Two counts that the victim moves between: comparison with exact fractions, and the smallest sufficient noise."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -9,7 +7,6 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting.general.count_pairs import (
-    MovingCount,
     added_message,
     pair_delta,
     settled_count_delta,
@@ -30,7 +27,7 @@ def test_omitted_mass_counts_as_lost():
 
 
 def test_profile_answers_arrays_and_both_relations():
-    def count(tail: float) -> MovingCount:
+    def count(tail):
         return added_message(poisson_window(20.0, tail))
 
     pair = Profile(partial(settled_count_delta, count), "a test")

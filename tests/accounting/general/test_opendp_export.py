@@ -64,7 +64,7 @@ def test_groups_are_bounded_by_brute_force():
     users, eps_local = 6, 0.8
     keep = 1 / (1 + math.exp(-eps_local))
 
-    def counts(ones: int):
+    def counts(ones):
         law = np.array([1.0])
         for i in range(users):
             p = keep if i < ones else 1 - keep

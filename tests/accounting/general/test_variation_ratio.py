@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -16,7 +14,7 @@ E = math.e
 # -- where the theorem holds ---------------------------------------------------------------------------------
 
 
-def response(values: int, eps_local: float) -> tuple[float, float, float]:
+def response(values, eps_local):
     """Return p, beta and q of randomized response."""
     p = math.exp(eps_local)
     return p, (p - 1) / (p + values - 1), p

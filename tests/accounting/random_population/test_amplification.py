@@ -26,7 +26,7 @@ from shuffledp.populations import (
 D = 1e-5
 
 
-def random_settings(count: int):
+def random_settings(count):
     rng = np.random.default_rng(2023)
     for _ in range(count):
         size = 10 ** rng.uniform(1.5, 5.5)

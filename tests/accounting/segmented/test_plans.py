@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -17,7 +15,7 @@ EPS = (0.5, 1.0, 2.0)
 SHARES = {"S1": (0.25, 0.5, 0.25), "S2": (0.5, 0.25, 0.25), "S3": (0.25, 0.25, 0.5)}
 
 
-def sizes(levels: str, n: int) -> list[int]:
+def sizes(levels, n):
     return [round(share * n) for share in SHARES[levels]]
 
 
@@ -31,7 +29,7 @@ def test_best_number_of_blankets_is_chosen(accounting, levels):
     plan = segmented_plan(*setting, accounting=accounting)
     assert plan.flat is not None
 
-    def bound(m: float) -> float:
+    def bound(m):
         return segmented_plan(*setting, blankets=m, accounting=accounting).error_bound()
 
     low, high = (full_reporting(2000, 20, 3, e, 1e-5, accounting=accounting) for e in (2.0, 0.5))

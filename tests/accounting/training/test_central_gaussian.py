@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pytest
@@ -22,13 +21,13 @@ DELTA = 1e-5
 Law = tuple[tuple[float, float], ...]  # the values of a sum before noise, each with its probability
 
 
-def subset_sums(records: Sequence[float], m: int) -> Law:
+def subset_sums(records, m):
     """Return the law of the sum of m records, drawn without replacement."""
     subsets = list(itertools.combinations(records, m))
     return law((sum(subset), 1 / len(subsets)) for subset in subsets)
 
 
-def poisson_sums(records: Sequence[float], rate: float) -> Law:
+def poisson_sums(records, rate):
     """Return the law of the sum of records that are each sampled with probability `rate`."""
     return law(
         (math.fsum(np.compress(taken, records)), math.prod(rate if t else 1 - rate for t in taken))
@@ -36,7 +35,7 @@ def poisson_sums(records: Sequence[float], rate: float) -> Law:
     )
 
 
-def law(values: Iterable[tuple[float, float]]) -> Law:
+def law(values):
     """Return a law whose equal values are merged."""
     weights: dict[float, float] = {}
     for value, weight in values:
@@ -44,7 +43,7 @@ def law(values: Iterable[tuple[float, float]]) -> Law:
     return tuple(weights.items())
 
 
-def noisy_delta(first: Law, second: Law, noise: float, eps: float) -> float:
+def noisy_delta(first, second, noise, eps):
     """Return the divergence of two laws with Gaussian noise, in the worse direction, by the trapezoidal rule."""
     places = [value for value, _ in first + second]
     x = np.linspace(min(places) - 12 * noise, max(places) + 12 * noise, 40_001)

@@ -1,7 +1,5 @@
 """Errata and reading notes: the data are valid, and invalid data are rejected."""
 
-from __future__ import annotations
-
 import dataclasses
 from importlib import resources
 
@@ -19,7 +17,7 @@ def test_unknown_paper_is_named():
         errata_data.errata("random_populaton")
 
 
-def _changed(part: str = "errata", **change: object) -> str:
+def _changed(part="errata", **change):
     """Return the file with a change in RP-E4 or RP-N6; None removes a key."""
     content = yaml.safe_load(TEXT)
     entry = next(e for e in content[part] if e["id"] in ("RP-E4", "RP-N6"))

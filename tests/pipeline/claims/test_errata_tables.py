@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from shuffledp.pipeline.claims import claim_tables, errata_data, witness
+from shuffledp.pipeline.claims import claim_tables, errata_data
 
 PAPER = "random_population"
 ERRATA = errata_data.errata(PAPER)
@@ -16,7 +16,7 @@ ALL = [*ERRATA, *NOTES]
 WITNESSES = errata_data.witnesses(PAPER)
 
 
-def by_id(key: str) -> errata_data.Erratum | errata_data.ReadingNote:
+def by_id(key):
     return next(e for e in ALL if e.id == key)
 
 
@@ -24,7 +24,7 @@ def by_id(key: str) -> errata_data.Erratum | errata_data.ReadingNote:
 def test_published_table_uses_its_witnesses(name, monkeypatch):
     calls: list[str] = []
 
-    def counted(key: str, compute: witness.WitnessFunction) -> witness.WitnessFunction:
+    def counted(key, compute):
         return lambda: calls.append(key) or compute()
 
     for key, compute in WITNESSES.items():

@@ -12,7 +12,7 @@ from shuffledp.pipeline.claims.message_multisets import hockey_stick, others_law
 ROWS = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
 
 
-def listed(inputs: tuple[int, ...]) -> Counter[tuple[int, ...]]:
+def listed(inputs):
     """Return the law of the multiset, from one term per sequence of messages."""
     law: Counter[tuple[int, ...]] = Counter()
     for messages in itertools.product(range(3), repeat=len(inputs)):

@@ -1,7 +1,5 @@
 """Quotations of errata are in the paper."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import re
@@ -15,7 +13,7 @@ from shuffledp.pipeline.claims import errata_data, review
 PAPERS = "SHUFFLEDP_PAPERS"
 
 
-def _text(paper: str) -> str:
+def _text(paper):
     folder = os.environ.get(PAPERS)
     if not folder:
         pytest.skip(f"{PAPERS} does not name the folder with the texts of the papers")

@@ -1,7 +1,5 @@
 """The catalogue of claims: complete, of the required form, and about existing experiments and methods."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest
@@ -81,7 +79,7 @@ def test_claims_have_the_agreed_form():
 NEW = {"id": "DU-99", "place": "1", "statement": "It works.", "stated": "always"}
 
 
-def stating(monkeypatch: pytest.MonkeyPatch, *entries: object) -> None:
+def stating(monkeypatch, *entries):
     """Let ``claims.yaml`` have these entries."""
     monkeypatch.setattr(stated_claims, "content", lambda paper: {"claims": entries})
 

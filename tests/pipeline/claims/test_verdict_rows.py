@@ -1,16 +1,11 @@
 """Tables of claims: rows, differences from the expected outcome, all papers together, and headlines."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import made_up_results
 import pytest
 
 from scripts_by_file import script
 from shuffledp.pipeline.claims import stated_claims
-from shuffledp.pipeline.claims.case import Case, Verdict
+from shuffledp.pipeline.claims.case import Verdict
 from shuffledp.pipeline.claims.claim_jobs import paper_job, papers, results_read
 from shuffledp.pipeline.claims.combined_tables import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
 from shuffledp.pipeline.claims.evidence import Evidence
@@ -19,16 +14,16 @@ from shuffledp.pipeline.claims.verdict_rows import ANOTHER_SCALE, LEFT_OPEN, dif
 from shuffledp.storage import IntegrityError, verified
 
 
-def mine(case: Case, limit: float = 1.0) -> Verdict:
+def mine(case, limit=1.0):
     value = float(case("expected", "correlated_sum", experiment="users", n=10))
     return Verdict(f"{value:g}", value < limit, f"the limit is {limit:g}")
 
 
-def simplified_fails(case: Case) -> Verdict:
+def simplified_fails(case):
     return Verdict("", case.accounting != "simplified", "")
 
 
-def undeclared(case: Case) -> Verdict:
+def undeclared(case):
     case("expected", "another", experiment="users")
     raise AssertionError
 
@@ -51,7 +46,7 @@ def known(monkeypatch):
     monkeypatch.setattr(stated_claims, "rules", lambda paper: functions)
 
 
-def judged(folder: Path, claim: Claim, closed_form: Any, scale: str = "paper") -> list[dict[str, str]]:
+def judged(folder, claim, closed_form, scale="paper"):
     made_up_results.write(folder, "summation.users.correlated_sum", {"n": [10]}, closed_form)
     return list(rows(claim, Evidence(folder, "summation", results_read("summation")), "full", scale))
 

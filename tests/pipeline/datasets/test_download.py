@@ -1,7 +1,5 @@
 """Downloads from a server that misbehaves: each ends in the right file, or in one error that leaves nothing behind."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import os
@@ -9,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -21,16 +18,16 @@ from waiting import wait_until
 from zip_files import zipped
 
 
-def location(content: bytes, file: str = "file.bin") -> Location:
+def location(content, file="file.bin"):
     digest = hashlib.sha256(content).hexdigest()
     return Location("adult", "1", "server", file, "", digest, len(content), "free", "published", "")
 
 
-def get(server, folder: Path, address: str = "/file.bin") -> Path:
+def get(server, folder, address="/file.bin"):
     return fetch(location(server.body), folder, server.url + address)
 
 
-def left(folder: Path) -> list[str]:
+def left(folder):
     return sorted(path.name for path in folder.iterdir())
 
 

@@ -37,12 +37,12 @@ SUMMARIES = summaries_folder()
 SUMMARY_FILES = sorted(file for name in NAMES for file in spec(name).summaries)
 
 
-def quiet(line: str) -> None:
+def quiet(line):
     pass
 
 
 @pytest.fixture(scope="module")
-def real(mirror, raw_dir, tmp_path_factory) -> Path:
+def real(mirror, raw_dir, tmp_path_factory):
     folder = tmp_path_factory.mktemp("prepared")
     for name in NAMES:
         prepare(name, raw_dir=raw_dir, output_dir=folder, mirror=mirror, say=quiet)
@@ -50,7 +50,7 @@ def real(mirror, raw_dir, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def substitutes(tmp_path_factory) -> Path:
+def substitutes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("substitutes")
     with pytest.MonkeyPatch.context() as patch:
         for variable in ("http_proxy", "https_proxy"):
@@ -353,7 +353,7 @@ def test_summaries_are_small_and_permitted():
 def table(monkeypatch):
     """Replace the table of addresses by one file at several addresses."""
 
-    def use(*urls: str, content: bytes = b"published", source: str = "", **about: str) -> None:
+    def use(*urls, content=b"published", source="", **about):
         sha256, given = hashlib.sha256(content).hexdigest(), {"name": "adult", "file": "a.data"} | about
         given = {"status": "published", "license": "free", "note": ""} | given
         rows = [

@@ -4,7 +4,6 @@ import io
 import math
 import re
 import zlib
-from collections.abc import Mapping
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -19,7 +18,6 @@ from shipped_settings import shipped_settings
 from shuffledp.pipeline.claims import claim_tables as claims
 from shuffledp.pipeline.claims.claim_jobs import papers_with_claims
 from shuffledp.pipeline.claims.errata_data import errata, papers as errata_papers, reading_notes
-from shuffledp.pipeline.config import Settings
 from shuffledp.pipeline.figures.captions import (
     DRAWN_TWICE,
     LONGEST_FINDING,
@@ -38,7 +36,7 @@ from shuffledp.pipeline.figures.captions import (
     where_least,
 )
 from shuffledp.pipeline.figures.drawing_jobs import BOTH
-from shuffledp.pipeline.figures.drawings import SHARED_CAPTIONS, Drawing, drawings_of, paper_job
+from shuffledp.pipeline.figures.drawings import SHARED_CAPTIONS, drawings_of, paper_job
 from shuffledp.pipeline.formatters import finite, percent, span, times
 from shuffledp.pipeline.query import MissingResultsError
 from shuffledp.pipeline.site.caption_html import DETAILS
@@ -53,7 +51,7 @@ MOST_WORDS = 60
 # -- questions -----------------------------------------------------------------------------------------------------
 
 
-def table(*rows: tuple[Any, ...], columns: str = "method accounting eps k number") -> pd.DataFrame:
+def table(*rows, columns="method accounting eps k number"):
     return pd.DataFrame(rows, columns=columns.split())
 
 
@@ -71,7 +69,7 @@ ROWS = table(
 
 
 @pytest.fixture
-def ask() -> Numbers:
+def ask():
     return Numbers(ROWS, ["a", "b", "level", "sparse", "nowhere"], {"accounting": "exact"})
 
 
@@ -189,7 +187,7 @@ def test_claim_table_answers_about_rows():
 # -- templates -----------------------------------------------------------------------------------------------------
 
 
-def rendered(tmp_path: Path, text: str, rows: pd.DataFrame = ROWS) -> str:
+def rendered(tmp_path, text, rows=ROWS):
     (tmp_path / "one.rst").write_text(text)
     names = Numbers(rows, ["a", "b"], {"accounting": "exact"}).questions()
     return render(tmp_path / "one.rst", {"where": {}, "facts": {}, "scale": "paper", **names}).strip()
@@ -291,7 +289,7 @@ ALLOWED = [
 WORDS = r"\b(?:two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|twice)\b(?: to \w+)? (?:times|per ?cent)\b"
 
 
-def typed(text: str) -> list[str]:
+def typed(text):
     """Return numbers in a template's prose that no expression computes."""
     prose = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", " ", text, flags=re.DOTALL)
     prose = " ".join(prose.split())
@@ -306,16 +304,16 @@ def test_no_number_is_typed(path):
 
 
 @pytest.fixture(scope="module", params=["paper", "quick"])
-def settings(request: pytest.FixtureRequest) -> Settings:
+def settings(request):
     return shipped_settings(request.param)
 
 
 @pytest.fixture(scope="module")
-def paper_settings() -> Settings:
+def paper_settings():
     return shipped_settings("paper")
 
 
-def fabricated(drawing: Drawing, seed: str, left_out: frozenset[str] = frozenset()) -> Numbers:
+def fabricated(drawing, seed, left_out=frozenset()):
     """Return made-up numbers of every method at every point where it is computed."""
     experiment = drawing.experiment
     common = {name: value for name, value in drawing.where.items() if value != BOTH}
@@ -331,7 +329,7 @@ def fabricated(drawing: Drawing, seed: str, left_out: frozenset[str] = frozenset
     return Numbers(pd.DataFrame(rows), list(drawing.entry["methods"]), drawing.where)
 
 
-def text_of(drawing: Drawing, numbers: Numbers, scale: str, proven: bool = True) -> str:
+def text_of(drawing, numbers, scale, proven=True):
     path = FOLDERS / drawing.experiment.paper / "captions" / drawing.entry["caption"]
     facts = {"data": "made up", "highest accuracy": "made up"}
     names = {"where": drawing.where, "facts": facts, "scale": scale, "how_drawn": drawn_like(drawing.where)}
@@ -339,7 +337,7 @@ def text_of(drawing: Drawing, numbers: Numbers, scale: str, proven: bool = True)
     return render(path, {**names, **numbers.questions()})
 
 
-def drawn_like(where: Mapping[str, Any]) -> str:
+def drawn_like(where):
     both = where.get("accounting") == BOTH
     return how_drawn(both=both, simulated=True)
 
@@ -347,7 +345,7 @@ def drawn_like(where: Mapping[str, Any]) -> str:
 PAPERS = [key for key in papers_with_claims() if key in shipped_settings("quick").papers]  # no studies
 
 
-def assert_has_a_finding(prose: str) -> None:
+def assert_has_a_finding(prose):
     """Check for one sentence in a paragraph of its own, which `finding` returns as readers see it."""
     document = publish_doctree(
         prose, settings_overrides={"report_level": 1, "halt_level": 2}
@@ -412,7 +410,7 @@ def test_job_states_its_scale(settings):
         assert {one["scale"] for one in job["drawings"]} == {job["run"]["scale"]}
 
 
-def drawings(settings: Settings, paper: str, caption: str) -> list[Drawing]:
+def drawings(settings, paper, caption):
     return [d for d in drawings_of(settings.papers[paper]) if d.entry["caption"] == caption]
 
 
@@ -436,13 +434,13 @@ def test_public_coin_is_feasible_where_stated(paper_settings):
     assert "does not cover, has 0 points." in none
 
 
-def as_read(frame: pd.DataFrame) -> pd.DataFrame:
+def as_read(frame):
     """Return texts only, as the drawing reads them."""
     text = io.StringIO(frame.to_csv(index=False))
     return pd.read_csv(text, dtype=str, keep_default_na=False)
 
 
-def claim_text(paper: str, caption: str, rows: pd.DataFrame) -> str:
+def claim_text(paper, caption, rows):
     names = {"where": {}, "facts": {}, "scale": "paper", **ClaimRows(as_read(rows)).questions()}
     folder = FOLDERS if caption in SHARED_CAPTIONS else FOLDERS / paper
     return render(folder / "captions" / caption, names)
@@ -477,7 +475,7 @@ MADE_UP = {
 
 
 @cache
-def claim_rows(paper: str, name: str) -> pd.DataFrame:
+def claim_rows(paper, name):
     found = MADE_UP.get(name)
     return claims.table(paper, name) if found is None else found
 
@@ -515,17 +513,11 @@ def test_errata_captions_count_entries(paper, name, rows):
 # -- sentences that were wrong --------------------------------------------------------------------------------------
 
 
-def sentence(
-    caption: str,
-    rows: pd.DataFrame,
-    where: Mapping[str, Any],
-    trust: Mapping[str, str] | None = None,
-    **names: Any,
-) -> str:
+def sentence(caption, rows, where, trust=None, **names):
     """Return a caption of a few numbers on one line; a method's name is its id with spaces."""
     methods = list(dict.fromkeys([*rows["method"], *names.pop("methods", [])]))
 
-    def trusting(accounting: str, *who: str) -> list[str]:
+    def trusting(accounting, *who):
         known = set(rows.loc[rows["accounting"] == accounting, "method"])
         return [m for m in methods if m in known and (trust or {}).get(m, "shuffler") in who]
 
@@ -573,7 +565,7 @@ def test_partly_lowest_error_is_counted():
     assert "correlated sum at 1 of 2 points" in text and "bit sum at 1 of 2 points" in text
 
 
-def finding_of(text: str) -> str:
+def finding_of(text):
     """Return the first sentence of a caption on one line."""
     return re.split(r"(?<=\.) (?=[A-Z.])", text)[0]
 

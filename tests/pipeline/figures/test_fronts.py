@@ -4,7 +4,6 @@ import csv
 import io
 import math
 from dataclasses import asdict
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -27,7 +26,7 @@ METHODS: dict[str, tuple[str, str, str, dict[int, tuple[float, float] | None]]] 
 }
 
 
-def results() -> tuple[pd.DataFrame, pd.DataFrame]:
+def results():
     """Return cells and their summary; errors are of frequencies."""
     cells, numbers = [], []
     for method, (trust, guarantee, accounting, points) in METHODS.items():
@@ -65,7 +64,7 @@ def results() -> tuple[pd.DataFrame, pd.DataFrame]:
     return frame, pd.DataFrame(numbers).merge(frame, on="cell")
 
 
-def job(kind: str, **entry: Any) -> dict[str, Any]:
+def job(kind, **entry):
     """Return a job for these results."""
     drawn = {
         "title": "Protocols",
@@ -91,11 +90,11 @@ def job(kind: str, **entry: Any) -> dict[str, Any]:
 PARETO = {"x": "messages_per_user", "y": "mse"}
 
 
-def rows(text: bytes) -> list[dict[str, str]]:
+def rows(text):
     return list(csv.DictReader(io.StringIO(text.decode())))
 
 
-def offer(method: str, cost: float, error: float, guarantee: str = "exact", trust: str = "shuffler") -> Offer:
+def offer(method, cost, error, guarantee="exact", trust="shuffler"):
     return Offer(method, trust, guarantee, "exact", cost, error)
 
 

@@ -9,7 +9,7 @@ from shuffledp.pipeline.figures.leaderboard import ABSENT, INFEASIBLE, WHY, lead
 NAMES = {"a": "first", "b": "second", "c": "curator's", "d": "third"}
 
 
-def _cells() -> pd.DataFrame:
+def _cells():
     rows = [
         # method, accounting, trust, status, reason
         ("a", "exact", "shuffler", "ok", ""),
@@ -28,7 +28,7 @@ def _cells() -> pd.DataFrame:
     )
 
 
-def _summary() -> pd.DataFrame:
+def _summary():
     numbers = {"cell0": 0.5, "cell2": 0.25, "cell3": 0.75, "cell4": 0.0625}
     cells = _cells().set_index("cell")
     return pd.DataFrame(

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -17,7 +15,7 @@ PLANTED = Question(
 
 
 @pytest.fixture(scope="module")
-def quick() -> list[dict[str, str]]:
+def quick():
     return table("quick")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -23,9 +22,9 @@ from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.provenance import of_job
 from shuffledp.pipeline.reference import reference_files as files
 from shuffledp.pipeline.reference.comparator import FIRST
-from shuffledp.pipeline.reference.comparison import DIFFERENT, REFUSED, SAME, Verification, compare
+from shuffledp.pipeline.reference.comparison import DIFFERENT, REFUSED, SAME, compare
 from shuffledp.pipeline.reference.eligible import objections
-from shuffledp.pipeline.reference.snapshot import DIGEST, PARAMETERS, Key, ReferencePart, of_results, text
+from shuffledp.pipeline.reference.snapshot import DIGEST, PARAMETERS, ReferencePart, of_results, text
 from shuffledp.pipeline.reference.tolerances import COLUMNS
 from shuffledp.storage import IntegrityError, publish, read_verified
 
@@ -57,7 +56,7 @@ ROW = {
 ROUND = {"accuracy": 0.5, "loss": 1.25, "participants": 60.0}
 
 
-def a_run(environment: str = HERE) -> dict[Key, ReferencePart]:
+def a_run(environment=HERE):
     part = ReferencePart("7", "repeats=4", "adult", "mirror", environment, "abc", {})
     rows = {PLACE: dict(ROW), ("eps=1 split=25-50", "printed", "mse"): dict(ROW)}
     rounds = {(f"round={number}", "", ""): dict(ROUND) for number in (10, 20)}
@@ -69,7 +68,7 @@ def a_run(environment: str = HERE) -> dict[Key, ReferencePart]:
     }
 
 
-def with_change(column: str, value: Any, environment: str = HERE) -> dict[Key, ReferencePart]:
+def with_change(column, value, environment=HERE):
     """Return the run with another value of a column in its first row or its first round; None removes the value."""
     run = a_run(environment)
     row = (
@@ -83,7 +82,7 @@ def with_change(column: str, value: Any, environment: str = HERE) -> dict[Key, R
     return run
 
 
-def differences(found: Verification) -> set[tuple[str, str]]:
+def differences(found):
     return {(one.row, one.column) for section in found.sections.values() for one in section.differences}
 
 
@@ -264,7 +263,7 @@ def test_long_lists_are_cut_and_counted():
 # -- the commands ------------------------------------------------------------------------------------------------------
 
 
-def call(*arguments: str) -> tuple[int, str]:
+def call(*arguments):
     done = CliRunner().invoke(main, arguments)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.output
@@ -305,7 +304,7 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-def compute(project: Path, overrides: dict[str, Any] | None = None, results_folder: str = "results") -> None:
+def compute(project, overrides=None, results_folder="results"):
     settings = load_settings(yaml.safe_load(CONFIG) | {"overrides": overrides or {}}, project)
     wanted = settings.papers["demo"].experiments["coins"].job("local", settings.seed)
     done = runner.run(wanted, prepared=project, root=project)

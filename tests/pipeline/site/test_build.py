@@ -6,14 +6,12 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import pytest
 from fabricated import (
     PAPERS,
     PROTOCOLS,
-    Folder,
     as_csv,
     fabricate,
     publish_table,
@@ -64,7 +62,7 @@ Site = dict[str, bytes]
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def results(tmp_path_factory):
     """Return the folder that `site` is built from, which no test changes."""
     folder = tmp_path_factory.mktemp("results")
     fabricate(folder)
@@ -72,15 +70,15 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def site(results: Path) -> Site:
+def site(results):
     return pages.render(results, PAPERS, PROTOCOLS)
 
 
-def html(site: Site, name: str) -> str:
+def html(site, name):
     return site["index.html" if name == "index" else f"pages/{name}.html"].decode()
 
 
-def of(papers: dict[str, Folder], key: str, *entries: str) -> list[dict[str, Any]]:
+def of(papers, key, *entries):
     return [e for e in papers[key].manifest["entries"] if not entries or e["id"] in entries]
 
 
@@ -152,8 +150,8 @@ def test_pages_link_only_to_given_addresses(results, site):
     assert "Repository" not in html(site, "index")
 
 
-def test_papers_have_their_cards(site: Site) -> None:
-    def cards(name: str) -> list[str]:
+def test_papers_have_their_cards(site):
+    def cards(name):
         return [a["id"] for a in Page(html(site, name)).all("article")]
 
     assert cards(PAPERS[0]) == ["fig4", "fig5", "budgets"]

@@ -1,18 +1,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from fabricated import BUDGETS, CHART, PAPERS, PROTOCOLS, Folder, as_csv
+from fabricated import BUDGETS, CHART, PAPERS, PROTOCOLS, as_csv
 
 from shuffledp.pipeline import site as pages
 
 Row = dict[str, Any]
 
 
-def charts(results: Path, key: str = PAPERS[1]) -> dict[str, Any]:
+def charts(results, key=PAPERS[1]):
     """Return the charts of a paper from their script."""
     script = pages.render(results, PAPERS, PROTOCOLS)[f"site/charts/{key}.js"].decode()
     before, _, content = script.partition(f'["{key}"] = ')
@@ -21,7 +20,7 @@ def charts(results: Path, key: str = PAPERS[1]) -> dict[str, Any]:
     return found
 
 
-def drawn(paper: Folder, results: Path, rows: list[Row], **changes: Any) -> Any:
+def drawn(paper, results, rows, **changes):
     """Return the chart of one figure with other numbers."""
     entry = paper.manifest["entries"][0]
     entry["chart"] = CHART | {"panels": None} | changes

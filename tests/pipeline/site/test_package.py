@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import io
 import shutil
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +46,7 @@ CONTRAST = """() => {
 }"""
 
 
-def in_browser(test: Any) -> Any:
+def in_browser(test):
     return pytest.mark.browser(requires_browser(test))
 
 
@@ -65,7 +63,7 @@ LIBRARY = "bokeh.min.js"
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     """Return the folder of the site, which no test changes."""
     folder = tmp_path_factory.mktemp("site")
     fabricate(folder)
@@ -73,12 +71,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def focused(page: Any, attribute: str) -> str | None:
+def focused(page, attribute):
     value: str | None = page.evaluate(f"document.activeElement.getAttribute({attribute!r})")
     return value
 
 
-def shown_pictures(page: Any, card: str) -> list[str]:
+def shown_pictures(page, card):
     """Return the visible pictures of a card."""
     found: list[str] = page.evaluate(
         "id => [...document.querySelectorAll(`#${id} img`)].filter(i => i.checkVisibility())"
@@ -181,7 +179,7 @@ hashes,shuffler permutes,infeasible,too few users
 """
 
 
-def methods(page: Any) -> list[str]:
+def methods(page):
     """Return the visible methods of a leaderboard in their order."""
     found: list[str] = page.evaluate(
         "[...document.querySelectorAll('table.board tbody tr')].filter(r => r.checkVisibility())"
@@ -223,7 +221,7 @@ def test_leaderboard_is_sorted_and_filtered(papers, tmp_path, viewport):
         context.close()
 
 
-def chart(page: Any, card: str) -> Any:
+def chart(page, card):
     """Open the chart of a card, and wait until it is drawn."""
     page.locator(f"#{card} button.explore").focus()
     page.keyboard.press("Enter")
@@ -231,7 +229,7 @@ def chart(page: Any, card: str) -> Any:
     return page.locator(f"#{card} .plot")
 
 
-def colored(page: Any, plot: Any, color: str) -> int:
+def colored(page, plot, color):
     """Return the number of pixels of a chart with about this color."""
     page.wait_for_function("Bokeh.documents.every(each => each.is_idle)")
     pixels = imread(io.BytesIO(plot.screenshot()))[:, :, :3]

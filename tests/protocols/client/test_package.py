@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
@@ -85,7 +84,7 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind
 MANY = "SHUFFLEDP_MANY_REPORTS" in os.environ
 
 
-def loaded(folder: Path, name: str) -> ModuleType:
+def loaded(folder, name):
     spec = importlib.util.spec_from_file_location(f"{folder.name}_{name}", folder / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -118,7 +117,7 @@ class Written:
         return done.stdout
 
 
-def participants(case: Case, counts: list[int], repeats: int = 1) -> Participants:
+def participants(case, counts, repeats=1):
     rows = np.tile(counts, (repeats, 1))
     if case.kind == "frequency":
         return Participants.from_counts(rows)
@@ -129,7 +128,7 @@ def participants(case: Case, counts: list[int], repeats: int = 1) -> Participant
 # -- the law of the messages ----------------------------------------------------------------------------------------
 
 
-def drawn_rows(case: Case, written: Written, value: int, users: int) -> Counter[tuple[int, ...]]:
+def drawn_rows(case, written, value, users):
     """Return the analyzer's counts for a batch of users, by the written client and shuffler."""
     source, sets, rows = SeededBits(value), Counter[tuple[tuple[int, ...], ...]](), Counter[tuple[int, ...]]()
     content = written.parameters
@@ -148,14 +147,14 @@ def drawn_rows(case: Case, written: Written, value: int, users: int) -> Counter[
     return rows
 
 
-def counted(written: Written, messages: Sequence[tuple[int, ...]], analyzer: dict[str, Any]) -> list[int]:
+def counted(written, messages, analyzer):
     if analyzer["counting"] == "of_signs":  # as the aggregate has them
         tally = Counter(messages)
         return [tally[(symbol,)] for symbol in range(2 * analyzer["values"])]
     return written.analyzer.COUNTING[analyzer["counting"]](analyzer, Counter(messages))
 
 
-def law_rows(protocol: ProtocolBase, case: Case, value: int, users: int) -> Counter[tuple[int, ...]]:
+def law_rows(protocol, case, value, users):
     """Return the same counts by `encode` for one user after another, or by the fast law for many messages."""
     rng, repeats = np.random.default_rng(value), users // case.batch
     if case.name in ("solh", "subset_selection", "grr_blanket", "single_message_sum", "bit_sum"):
@@ -172,7 +171,7 @@ def law_rows(protocol: ProtocolBase, case: Case, value: int, users: int) -> Coun
     return Counter({tuple(kind): int(n) for kind, n in zip(kinds.tolist(), times, strict=True)})
 
 
-def same_law(first: Counter[tuple[int, ...]], second: Counter[tuple[int, ...]]) -> float:
+def same_law(first, second):
     """Return the p-value of chi-square tests of two samples, for each number and whole rows; rare cells are merged."""
     places = [*range(len(next(iter(first)))), slice(None)]
     tests = [p for at in places if (p := table_p_value(first, second, at)) is not None]
@@ -180,7 +179,7 @@ def same_law(first: Counter[tuple[int, ...]], second: Counter[tuple[int, ...]]) 
     return min(1.0, len(places) * min(tests))
 
 
-def table_p_value(first: Counter[Any], second: Counter[Any], at: int | slice) -> float | None:
+def table_p_value(first, second, at):
     """Return the p-value for the numbers at a place of the rows, or None for one outcome alone."""
     cells: dict[Any, Any] = defaultdict(lambda: np.zeros(2))
     for sample, rows in enumerate((first, second)):
@@ -336,7 +335,7 @@ def test_sageo_noise_keeps_its_budget(eps):
 
 
 @cache
-def shown(folder: Path) -> Written:
+def shown(folder):
     protocol = get("frequency", "mix_dump").calibrate(Budget(1.0, 1e-6), Fixed(999), Frequency(300))
     return Written.of(protocol, folder / "visits")
 
@@ -392,7 +391,7 @@ def test_committed_vectors_hold(case):
     assert_alike({**fresh, "checksum": None}, {**parameters, "checksum": None})
 
 
-def assert_alike(first: Any, second: Any, place: str = "") -> None:
+def assert_alike(first, second, place=""):
     """Check that two contents of files are equal, except for the rounding of floats and of fractions in texts."""
     if isinstance(first, dict):
         assert list(first) == list(second), place
@@ -464,7 +463,7 @@ def test_unfinished_folder_does_not_appear(tmp_path, monkeypatch):
     protocol = get("frequency", "grr_blanket").calibrate(Budget(1.0, 1e-6), Fixed(999), Frequency(3))
     usual = Path.write_text
 
-    def full(path: Path, content: str, **how: Any) -> int:
+    def full(path, content, **how):
         if path.name == "analyzer.py":
             raise OSError(28, "No space left on device", str(path))
         return usual(path, content, **how)

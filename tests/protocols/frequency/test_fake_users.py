@@ -14,7 +14,7 @@ from shuffledp.protocols.frequency.fake_users import (
 )
 
 
-def row_law(value: int | None, k: int, q: float) -> dict[tuple[int, ...], float]:
+def row_law(value, k, q):
     """Return the law of a row of k bits with the value's bit set, if each bit is flipped with probability q."""
     return {
         bits: math.prod(1 - q if bit == (v == value) else q for v, bit in enumerate(bits))
@@ -22,7 +22,7 @@ def row_law(value: int | None, k: int, q: float) -> dict[tuple[int, ...], float]
     }
 
 
-def shuffled(laws: list[dict[tuple[int, ...], float]]) -> Counter[tuple[tuple[int, ...], ...]]:
+def shuffled(laws):
     """Return the law of the unordered rows."""
     view: Counter[tuple[tuple[int, ...], ...]] = Counter({(): 1.0})
     for law in laws:
@@ -34,7 +34,7 @@ def shuffled(laws: list[dict[tuple[int, ...], float]]) -> Counter[tuple[tuple[in
     return view
 
 
-def true_delta(eps: float, k: int, q: float, fakes: int, others: tuple[int, ...]) -> float:
+def true_delta(eps, k, q, fakes, others):
     """Return the divergence of all rows between user 1's values 0 and 1."""
     rest = [row_law(None, k, q)] * fakes + [row_law(v, k, q) for v in others]
     views = [shuffled([row_law(v, k, q), *rest]) for v in (0, 1)]

@@ -1,7 +1,5 @@
 """Hashed balls into bins: values that messages count for, and errors of the specification."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -86,7 +84,7 @@ def test_bad_requests_are_refused():
 # -- calibration --------------------------------------------------------------------------------------------------
 
 
-def hashed(u: int, v: int, x: int, family: HashFamily) -> int:
+def hashed(u, v, x, family):
     return (u * x + v) % family.prime % family.bins
 
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import gzip
 import io
 
@@ -37,7 +35,7 @@ def test_ipums_birthplace_is_column_34(tmp_path):
     assert table.to_dict("list") == {"birthplace": [73, 900], "count": [1, 1]}
 
 
-def slow_msnbc(lines: list[list[int]]):
+def slow_msnbc(lines):
     masks = [sum(1 << (c - 1) for c in set(line)) for line in lines]
     visits = [sum(line.count(c) for line in lines) for c in range(1, 18)]
     return masks, [line[0] for line in lines], visits

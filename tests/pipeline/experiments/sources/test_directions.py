@@ -18,13 +18,13 @@ LAW = Fixed(USERS_AT_ONCE + 100)
 DATA = {"name": "axes"}
 
 
-def directions(task: Vectors = TASK) -> Directions:
+def directions(task=TASK):
     found = source_from(DATA, task, Path("nowhere"))
     assert isinstance(found, Directions)
     return found
 
 
-def drawn(truth: str = "participants") -> Participants:
+def drawn(truth="participants"):
     return participants(TASK, directions(), LAW, repeats=4, seed=3, truth=truth)
 
 

@@ -204,5 +204,5 @@ def test_fixed_records_are_nearest_whole_numbers(data, held):
     assert some.sum() == 5 and np.all(some <= held)
 
 
-def sources_task(k: int) -> Frequency:
+def sources_task(k):
     return Frequency(domain_size=k)

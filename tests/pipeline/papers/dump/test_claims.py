@@ -1,11 +1,7 @@
 """Claims of DUMP, on both sides of every threshold."""
 
-from __future__ import annotations
-
 import json
 import math
-from pathlib import Path
-from typing import Any
 
 import made_up_results
 import numpy as np
@@ -30,21 +26,21 @@ EPS = [0.1, 0.5]
 DATA = ("synthetic", "ipums", "ratings")
 
 
-def write(folder: Path, name: str, grid: Any, value: Any, **more: Any) -> None:
+def write(folder, name, grid, value, **more):
     made_up_results.write(folder, f"dump.{name}", grid, value, **more)
 
 
 def plant(
-    monkeypatch: pytest.MonkeyPatch,
-    value: Any,
-    sent: Any = None,
-    eps: Any = (0.1, 0.5),
-    k: int = 50,
-    users: int = 1,
-) -> None:
+    monkeypatch,
+    value,
+    sent=None,
+    eps=(0.1, 0.5),
+    k=50,
+    users=1,
+):
     """Replace results by functions of method and point for error and messages, for every protocol on all data."""
 
-    def cells(self: Evidence, experiment: str, method: str, accounting: str) -> pd.DataFrame:
+    def cells(self, experiment, method, accounting):
         numbers = [1000, 10_000] if experiment == "users" else [1000]
         points = [{"delta": 1e-6, "eps": one, "n": n} for one in eps for n in numbers]
         messages = [sent(method, point) if sent else 1.0 for point in points]
@@ -234,7 +230,7 @@ def test_near_optimum_with_many_messages(tmp_path, monkeypatch, correlated, sent
     [(0.5, "in part", "holds"), (0.1, "fails", "fails"), (9, "holds", "fails")],
 )
 def test_amplified_randomized_response(amplified_from, never, poor):
-    def cell(accounting: str, point: Any) -> dict[str, float]:
+    def cell(accounting, point):
         amplified = point["eps"] >= amplified_from
         return {
             "eps_local": 5.0 if amplified else point["eps"],
@@ -267,7 +263,7 @@ def test_the_maximum_of_public_coin(tmp_path, monkeypatch, curve, outcome):
     )
     read = Evidence.cells
 
-    def with_rates(*args: Any) -> pd.DataFrame:
+    def with_rates(*args):
         cells = read(*args)
         eps = cells.index.get_level_values("eps")
         return cells.assign(parameters=[json.dumps({"rate": rates[one]}) for one in eps])
@@ -280,15 +276,15 @@ def test_the_maximum_of_public_coin(tmp_path, monkeypatch, curve, outcome):
 
 
 def plant_deviations(
-    monkeypatch: pytest.MonkeyPatch,
-    z: float,
-    dummies: int = 1,
-    rate: float = 1.0,
-    mean: Any = lambda method: 1.0,
-) -> None:
+    monkeypatch,
+    z,
+    dummies=1,
+    rate=1.0,
+    mean=lambda method: 1.0,
+):
     """Replace results by cells whose simulated error is z standard errors from the expected error."""
 
-    def cells(self: Evidence, experiment: str, method: str, accounting: str) -> pd.DataFrame:
+    def cells(self, experiment, method, accounting):
         expected = mean(method)
         parameters = json.dumps({"dummies": dummies, "dummies_per_sender": dummies})
         row = {"expected": expected, "mean": expected * (1 + 0.01 * z), "standard_error": 0.01 * expected}
@@ -335,7 +331,7 @@ def test_deviations_come_from_the_repeats(tmp_path):
 def test_the_formula_of_the_flexible_variants(tmp_path, monkeypatch, true, agree):
     """The paper's formula is not known; an error of the rebuilt formula is no evidence against the paper."""
 
-    def mean(method: str) -> float:
+    def mean(method):
         local = figures.EPS_LOCAL if "mix" in method else float("inf")
         return true * printed_flexible_mse(1000, 50, 5, 0.5, eps_local=local)
 

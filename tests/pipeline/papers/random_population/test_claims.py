@@ -1,13 +1,10 @@
 """Claims on random populations, on both sides of every threshold."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 import pytest
-from judged_claims import Planted, Verdicts, judged, outcomes
+from judged_claims import judged, outcomes
 
 from shuffledp.accounting import local_budget
 from shuffledp.accounting.random_population.report_errors import report_variance
@@ -31,7 +28,7 @@ ALL = {
 }
 
 
-def planted(**changes: Any) -> Planted:
+def planted(**changes):
     """Set the errors of all methods, constants or functions of accounting, panel and eps."""
     found = {}
     for experiment, (panel, values) in PANELS.items():
@@ -45,7 +42,7 @@ def planted(**changes: Any) -> Planted:
     return found
 
 
-def points(experiment: str, grid: dict[str, Any], **errors: Any) -> Planted:
+def points(experiment, grid, **errors):
     """Return errors in one experiment, constants or functions of the point."""
     return {
         experiment: (
@@ -58,7 +55,7 @@ def points(experiment: str, grid: dict[str, Any], **errors: Any) -> Planted:
 # -- reductions --------------------------------------------------------------------------------------------------------
 
 
-def reduced(kept: Any) -> Verdicts:
+def reduced(kept):
     return judged(planted(local=1.0, amplified=kept), "RP-01")
 
 
@@ -141,7 +138,7 @@ def test_simplified_error_scales_with_noise():
 # -- curves ------------------------------------------------------------------------------------------------------------
 
 
-def falling(step: float) -> Any:
+def falling(step):
     """Return errors that decrease with eps, and with the panel unless the step is negative."""
     return lambda a, panel, eps: 4.0 - eps - step * (panel in (0.5, 5000))
 
@@ -177,7 +174,7 @@ def test_rising_error_is_named():
     assert "not adaptive by panel in adult" in found["why"]
 
 
-def budgets(of: Any) -> Planted:
+def budgets(of):
     """Return local budgets as a function of method, panel and eps."""
     return planted(
         **{

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from judged_claims import InMemory, Planted, claim, judged, outcomes
+from judged_claims import InMemory, claim, judged, outcomes
 
 from shuffledp.accounting.baselines.sets import sep_mm_plan
 from shuffledp.accounting.segmented.items import all_counts_delta
@@ -43,7 +43,7 @@ def least(p, error=0.5, ratio=30):
     return error if p["n"] == 5000 else error / ratio
 
 
-def world(*, users=(5000, 50_000), blankets=None, rates=None, **changed: Any) -> Planted:
+def world(*, users=(5000, 50_000), blankets=None, rates=None, **changed):
     """Set the results of all methods; an error is a number for 5,000 users, or a function of the point."""
     chosen = ERRORS | changed
 

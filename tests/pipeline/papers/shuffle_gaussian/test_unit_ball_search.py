@@ -1,10 +1,7 @@
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
 from shuffledp.pipeline.claims.search_results import LIMIT, largest
@@ -13,7 +10,7 @@ from shuffledp.pipeline.papers.shuffle_gaussian import unit_ball_search
 SEARCH = (2, 2, (2, 8), (0.6, 3.0), 40, 20, "tests")
 
 
-def line(*places: float) -> NDArray[np.float64]:
+def line(*places):
     return np.array(places)[:, None]
 
 
@@ -21,7 +18,7 @@ def line(*places: float) -> NDArray[np.float64]:
 def test_two_users_equal_plain_integral(order, sigma):
     y = np.linspace(-14, 15, 600) * sigma
 
-    def density(first: float, second: float) -> NDArray[np.float64]:
+    def density(first, second):
         a, b = (
             np.exp(-((y - x) ** 2) / (2 * sigma**2)) / math.sqrt(2 * math.pi) / sigma for x in (first, second)
         )
@@ -48,7 +45,7 @@ def test_too_small_bound_is_violated(monkeypatch):
     assert largest(unit_ball_search.few_users(*SEARCH), LIMIT).beyond == 0
     assert largest(unit_ball_search.many_users((50,), 2, "tests"), LIMIT).beyond == 0
 
-    def smaller(*arguments: object) -> NDArray[np.float64]:
+    def smaller(*arguments):
         return 0.8 * shuffle_gaussian_rdp(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(unit_ball_search, "shuffle_gaussian_rdp", smaller)

@@ -15,7 +15,7 @@ from shuffledp.pipeline.claims.search_results import LIMIT, largest
 from shuffledp.pipeline.papers.summation import rappor_search
 
 
-def listed(inputs: tuple[int, ...], p: float) -> Counter[tuple[int, int]]:
+def listed(inputs, p):
     """Return the law of the first two bits' sums, a term per sequence of bits; input 2 is a third value."""
     law: Counter[tuple[int, int]] = Counter()
     for sent in itertools.product(itertools.product((0, 1), repeat=2), repeat=len(inputs)):
@@ -66,14 +66,14 @@ def test_zero_delta_is_no_violation():
     assert rappor_search.known_delta(100, 1e-3, 14.0) == 0
 
 
-def independent_delta(others: int, first: int, second: int, p: float, eps: float) -> float:
+def independent_delta(others, first, second, p, eps):
     """Return delta of both sums as a double sum over binomial laws."""
 
-    def law(ones: int) -> np.ndarray:
+    def law(ones):
         kept, flipped = (binom.pmf(np.arange(m + 1), m, q) for m, q in ((ones, 1 - p), (others - ones, p)))
         return np.convolve(kept, flipped)
 
-    def moved(ones: int) -> tuple[np.ndarray, np.ndarray]:
+    def moved(ones):
         both = [np.convolve(law(ones), victim) for victim in ((p, 1 - p), (1 - p, p))]
         seen = both[0] + both[1] > 1e-20
         return both[0][seen], both[1][seen]
