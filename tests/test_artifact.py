@@ -1,15 +1,13 @@
 """The appendix has main claims as stated; `make -C tools appendix-check` finds those that it lacks."""
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
 
-from scripts_by_file import script
+from scripts_by_file import ROOT, script
 from shuffledp.pipeline.claims.stated_claims import claims
 
-ROOT = Path(__file__).resolve().parents[1]
 PAPERS = yaml.safe_load((ROOT / "config/quick.yaml").read_text())["papers"]
 
 

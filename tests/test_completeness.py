@@ -5,12 +5,12 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 import yaml
 
 from golden.tables import parts_in
+from scripts_by_file import ROOT
 from shuffledp.identities import identity_of
 from shuffledp.pipeline.claims.claim_jobs import papers_with_claims
 from shuffledp.pipeline.claims.errata_data import errata, reading_notes
@@ -20,7 +20,6 @@ from shuffledp.pipeline.new_files import COUNTED, WORDS
 from shuffledp.protocols.registry import available
 from shuffledp.tasks import TASK_KINDS
 
-ROOT = Path(__file__).resolve().parents[1]
 FILES = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / "config/experiments").glob("*.yaml")}
 PAPERS = sorted(key for key, content in FILES.items() if "paper" in content)
 FOLDER = "src/shuffledp/pipeline/papers"

@@ -4,18 +4,16 @@ import copy
 import json
 import re
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from scripts_by_file import script
+from scripts_by_file import ROOT, script
 from shuffledp.pipeline.config.config_errors import ConfigurationError, checked, line_in_file
 from shuffledp.pipeline.config.config_files import read_yaml
 from shuffledp.pipeline.config.grammar import BaselineFile, PaperFile, RunFile
 
-ROOT = Path(__file__).resolve().parent.parent
 PAPERS = sorted((ROOT / "config/experiments").glob("*.yaml"))
 ODD = (None, -1, 0, 2.5, "odd", True, [], {}, [1, 1], {"odd": 1}, "$odd")
 BASELINE = {

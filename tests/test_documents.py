@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 import pytest
 
+from scripts_by_file import ROOT
 from shuffledp.cli import main
 from shuffledp.pipeline.experiments.bundle import CELLS, VALUES
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 EVERY_PAGE = [
     *PAGES,

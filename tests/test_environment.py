@@ -4,15 +4,14 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from snakemake.parser import parse
 
+from scripts_by_file import ROOT
 from shuffledp.optional_dependencies import MissingExtra, needed
 
-ROOT = Path(__file__).resolve().parent.parent
 RULES = [ROOT / "Snakefile", ROOT / "workflow/Snakefile", *sorted((ROOT / "workflow/rules").glob("*.smk"))]
 PIN = re.compile(r"^([a-z0-9._-]+)==(\S+)( ; .*?)? \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M)
 

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from examples import RUN, with_output
 
 from pipeline_project import copy_of_project
+from scripts_by_file import ROOT
 from shuffledp.cli import main
 from shuffledp.pipeline.config.config_files import read_yaml
 from shuffledp.pipeline.datasets.preparation import prepare
@@ -24,7 +25,6 @@ from shuffledp.pipeline.figures.paper import draw_all
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.protocols import conformance, get
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 WITH_CODE = [page for page in PAGES if RUN.search(page.read_text(encoding="utf-8"))]
 #: Pages with code that does not run by itself, with the reasons; tests below run the code.

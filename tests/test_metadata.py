@@ -3,11 +3,11 @@
 import json
 import re
 import tomllib
-from pathlib import Path
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[1]
+from scripts_by_file import ROOT
+
 CFF = yaml.safe_load((ROOT / "CITATION.cff").read_text())
 
 

@@ -3,9 +3,9 @@
 import ast
 import re
 from collections import defaultdict
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from scripts_by_file import ROOT
+
 #: Participles, pronouns and adverbs that do not say what a variable holds.
 VAGUE = """
     found known asked wanted stated every own said given held kept told here there left one who such so much many more

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from scripts_by_file import ROOT
 from shuffledp.pipeline import new_files
 
-ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = {".git", ".venv", ".tools", ".snakemake", "raw", "prepared"}
 TESTS_OF_A_PAPER = (
     "tests/pipeline/papers/coin_flips/test_claims.py",

@@ -4,16 +4,14 @@
 """
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
 from reference import groups, protocols_by_trust, public_names
 
+from scripts_by_file import ROOT
 from shuffledp.protocols.registry import available
 from shuffledp.tasks import TASK_KINDS
-
-ROOT = Path(__file__).resolve().parents[1]
 
 # -- links --------------------------------------------------------------------------------------------------------
 

@@ -4,9 +4,9 @@ import ast
 import re
 from functools import cache
 from graphlib import TopologicalSorter
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from scripts_by_file import ROOT
+
 PACKAGE = ROOT / "src/shuffledp"
 MAY_PRINT = {"cli", "protocols.client.files"}  # the latter is copied into programs
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from scripts_by_file import ROOT
+
 BASE = {"click", "numpy", "scipy"}
 #: Public functions that use dp-accounting, so that their examples need the extra.
 CENTRAL = {f"accounting.{name}" for name in ("central_replacement_epsilon", "to_pld")}

@@ -1,17 +1,16 @@
 """Default accountings: exact if available, otherwise the tightest proven one."""
 
 import inspect
-from pathlib import Path
 
 import pytest
 
+from scripts_by_file import ROOT
 from shuffledp import accountant, accounting, designs
 from shuffledp.pipeline.config.config_files import read_yaml
 from shuffledp.protocols import calibrations
 from shuffledp.protocols.registry import available, get
 from shuffledp.tasks import TASKS
 
-ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = {
     name: inspect.signature(getattr(door, name)).parameters
     for door in (accounting, accountant, calibrations, designs)

@@ -4,7 +4,6 @@ import io
 import json
 import re
 import sys
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import nbformat
@@ -12,10 +11,10 @@ import pytest
 from execute import main
 from nbclient.exceptions import CellExecutionError
 
+from scripts_by_file import ROOT
 from shuffledp.pipeline.experiments import results, runner
 from shuffledp.pipeline.experiments.job_parts import Job
 
-ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = {"accounting_by_hand", "coarse_noise", "compare_your_baseline", "tour"}
 

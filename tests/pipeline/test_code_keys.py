@@ -8,11 +8,11 @@ from pathlib import Path
 import grimp
 import pytest
 
+from scripts_by_file import ROOT
 from shuffledp.pipeline import code_keys
 from shuffledp.pipeline.code_keys import ChangedCodeError, CodeKeys, PlannedCode
 from shuffledp.protocols import registry
 
-ROOT = Path(__file__).resolve().parents[2]
 #: Key of each script of the workflow.
 SCRIPTS = {
     "prepare_dataset": "data",

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 import shuffledp
+from scripts_by_file import ROOT
 from shuffledp.identities import identities
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get, module_path, registry
 from shuffledp.protocols.registry import UnknownProtocol, built_ins, source_files
 from shuffledp.tasks import Budget, Frequency
 
-ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = Path(__file__).parent / "plugins"
 SETTING = ("--users", "30000", "--domain-size", "20", "--eps", "1", "--delta", "1e-8")
 SOUND = (PLUGINS / "four_methods.py").read_text()

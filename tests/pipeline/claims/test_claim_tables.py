@@ -1,16 +1,14 @@
 """Tables of claims by name."""
 
 import importlib
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from scripts_by_file import ROOT
 from shuffledp.pipeline.claims import claim_tables
 from shuffledp.pipeline.papers.random_population import lower_bounds
 from shuffledp.storage import damaged
-
-ROOT = Path(__file__).parents[3]
 
 
 def test_tables_of_a_paper():

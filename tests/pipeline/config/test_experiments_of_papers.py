@@ -1,9 +1,8 @@
 """Selections in config/experiments, beyond the checks of the grammar."""
 
-from pathlib import Path
-
 import pytest
 
+from scripts_by_file import ROOT
 from shipped_settings import shipped_settings
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.segmented.plan_search import segmented_plan
@@ -11,8 +10,6 @@ from shuffledp.pipeline.experiments.grid import resolve
 from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
 from shuffledp.pipeline.figures.drawings import drawings_of
 from shuffledp.protocols.frequency.public_coin import PublicCoin
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def papers(scale="paper"):

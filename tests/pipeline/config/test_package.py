@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from scripts_by_file import ROOT
 from shuffledp.pipeline import datasets
 from shuffledp.pipeline.config import ConfigurationError, grammar as model, merged, read_yaml
 from shuffledp.pipeline.config.baselines import read_baselines
@@ -19,7 +20,6 @@ from shuffledp.pipeline.experiments.sources import COLUMNS, OWN, SYNTHETIC
 from shuffledp.pipeline.learning import TrainingPlan
 from shuffledp.protocols import registry
 
-ROOT = Path(__file__).resolve().parents[3]
 PAPER, RUN = "config/experiments/demo.yaml", "config/config.yaml"
 COINS = "config/experiments/demo.yaml: experiments.coins"
 CURVE = "config/experiments/demo.yaml: experiments.curve"

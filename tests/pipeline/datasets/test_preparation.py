@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from scripts_by_file import ROOT
 from shuffledp.pipeline.datasets import (
     NAMES,
     LocalError,
@@ -30,8 +31,6 @@ from shuffledp.pipeline.datasets import (
 from shuffledp.pipeline.datasets.registry import Location, summaries_folder
 from shuffledp.storage import IntegrityError
 from zip_files import zipped
-
-ROOT = Path(__file__).resolve().parents[3]
 
 SUMMARIES = summaries_folder()
 SUMMARY_FILES = sorted(file for name in NAMES for file in spec(name).summaries)

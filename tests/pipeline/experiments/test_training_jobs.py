@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from scripts_by_file import ROOT
 from shuffledp.pipeline.config import ConfigurationError
 from shuffledp.pipeline.experiments import runner, training_jobs
 from shuffledp.pipeline.experiments.results import Bundle, write as write_results
@@ -22,7 +23,6 @@ from shuffledp.pipeline.provenance import of_job
 from shuffledp.storage import IntegrityError, damaged
 from waiting import wait_until
 
-ROOT = Path(__file__).resolve().parents[3]
 PAPER, RUN = "config/experiments/demo.yaml", "config/config.yaml"
 TRAINED = """\
 paper: {title: "A demonstration", citation: "Nobody 2024"}

@@ -6,7 +6,6 @@ import re
 import zlib
 from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,6 +13,7 @@ import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
 
+from scripts_by_file import ROOT
 from shipped_settings import shipped_settings
 from shuffledp.pipeline.claims import claim_tables as claims
 from shuffledp.pipeline.claims.claim_jobs import papers_with_claims
@@ -41,7 +41,6 @@ from shuffledp.pipeline.formatters import finite, percent, span, times
 from shuffledp.pipeline.query import MissingResultsError
 from shuffledp.pipeline.site.caption_html import DETAILS
 
-ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ROOT / "src/shuffledp/pipeline/papers"
 TEMPLATES = sorted(FOLDERS.rglob("*.rst"))
 #: Most words of a caption before its details.

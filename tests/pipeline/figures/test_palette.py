@@ -2,7 +2,6 @@
 
 import zlib
 from itertools import combinations, product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +9,7 @@ import pytest
 from demo_paper import CONFIG, PAPER, PICKY
 
 from color_vision import DEUTERANOPIA, PROTANOPIA, seen
+from scripts_by_file import ROOT
 from shipped_settings import shipped_settings
 from shuffledp.identities import identity_of
 from shuffledp.pipeline.figures.drawings import drawings_of, looks_of
@@ -26,8 +26,6 @@ from shuffledp.pipeline.figures.palette import (
 from shuffledp.pipeline.figures.picture import POINTS
 from shuffledp.pipeline.figures.selected_rows import looks_of_values, picture
 from shuffledp.pipeline.figures.selection import load_settings
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 import json
 import re
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from scripts_by_file import ROOT
 from shuffledp.pipeline.experiments import results, runner, seeds
 from shuffledp.pipeline.figures import (
     best_protocols,
@@ -29,7 +29,6 @@ from shuffledp.tasks import Budget, Frequency
 
 from demo_paper import CONFIG  # isort: skip
 
-ROOT = Path(__file__).resolve().parents[3]
 PAPER = """\
 study: {title: "Ranked", citation: "our own"}
 experiments:

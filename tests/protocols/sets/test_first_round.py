@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from scripts_by_file import ROOT
 from shipped_settings import shipped_settings
 from shuffledp.accounting import Infeasible
 from shuffledp.pipeline.experiments.runner import run
@@ -17,7 +17,6 @@ from shuffledp.protocols.conformance import SameSets
 from shuffledp.protocols.sets._first_round import FirstRound, settled
 from shuffledp.tasks import Budget, Participants, Public, Sets
 
-ROOT = Path(__file__).parents[3]
 N, TASK = 6_000, Sets(5, 2, 3)
 BUDGET = Budget((1.0, 2.0, 4.0), 1e-5)
 FIRST = {"protocol": "pure_dump", "eps": 0.4, "delta": 1e-6}

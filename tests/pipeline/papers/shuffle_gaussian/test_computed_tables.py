@@ -1,14 +1,11 @@
 """Table 1 of the shuffle Gaussian paper: every entry, verdicts that can fail, the page and the captions."""
 
-from pathlib import Path
-
 import pytest
 
+from scripts_by_file import ROOT
 from shuffledp.pipeline.claims import claim_tables
 from shuffledp.pipeline.config import read_yaml
 from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables
-
-ROOT = Path(__file__).parents[4]
 
 
 def test_every_printed_entry_comes_out():
