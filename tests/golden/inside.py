@@ -7,8 +7,11 @@ Everything else of the table uses public names: `shuffledp.protocols`, `shuffled
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
@@ -56,8 +59,16 @@ def run(job: Job, prepared: Path) -> tuple[list[dict[str, Any]], list[dict[str, 
 
 def prepare_shipped(dataset: str, folder: Path) -> None:
     """Prepare a data set from the repository's summaries and stand-ins, without network or mirror."""
+    shutil.copytree(_shipped(dataset).name, folder, dirs_exist_ok=True)
+
+
+@cache
+def _shipped(dataset: str) -> TemporaryDirectory[str]:
+    kept = TemporaryDirectory()
+    folder = Path(kept.name)
     with mock.patch(OBTAIN, side_effect=SourceError("nothing is downloaded for the golden table")):
         prepare(dataset, raw_dir=folder / "raw", output_dir=folder, say=lambda line: None)
+    return kept
 
 
 def claims_of(paper: str) -> tuple[Any, ...]:
