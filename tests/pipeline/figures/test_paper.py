@@ -227,7 +227,8 @@ def test_table_has_cells_in_every_format(files):
     assert "0.250" in tex
 
 
-def test_manifest_has_entries_and_cards(project, files):
+def test_manifest_has_entries_and_cards(project, files, monkeypatch):
+    monkeypatch.setattr(paper_module, "rendered", lambda figure, file_format: files["fig2.png"])
     publish_paper(project.job(), "code")
     paper = manifest.read(project.root / "results/figures/demo")
     assert [e.id for e in paper.entries] == ["fig1_printed", "fig1", "fig2", "errors"]

@@ -238,8 +238,9 @@ def test_running_best_falls_with_years(drawn):
         ("paper", True, {"best_protocols", "gaps"}),
     ],
 )
-def test_missing_results_show_kept_ones(drawn, tmp_path, scale, ranked, kept):
+def test_missing_results_show_kept_ones(drawn, tmp_path, monkeypatch, scale, ranked, kept):
     _, job, folder = drawn
+    monkeypatch.setattr(overall, "rendered", lambda figure, file_format: b"picture")
     for part in ("claims", "runs"):
         shutil.copytree(folder.parents[1] / part, tmp_path / part)
     jobs = [{**one, "results": str(tmp_path)} for one in job["ranked"]] if ranked else []
