@@ -33,6 +33,8 @@ def test_published_table_uses_its_witnesses(name, monkeypatch):
     entries = ERRATA if name == "errata" else NOTES
     assert list(table["id"]) == [e.id for e in entries]
     assert sorted(calls) == sorted(e.witness for e in entries)
+    first = entries[0].compute()
+    assert table.iloc[0, -4:-2].tolist() == [first.printed, first.correct]
 
 
 @pytest.mark.parametrize("name", ["errata", "reading_notes"])
