@@ -124,17 +124,14 @@ def kept_tables() -> Tables:
 def read_tables(text: str) -> Tables:
     """Return the tables in a CSV text."""
     offers: defaultdict[SelectorSetting, list[Offer]] = defaultdict(list)
+    of_setting, of_offer = get_type_hints(SelectorSetting), get_type_hints(Offer)
     for row in csv.DictReader(io.StringIO(text)):
-        offers[_typed(SelectorSetting, row)].append(_typed(Offer, row))
+        offers[_typed(SelectorSetting, of_setting, row)].append(_typed(Offer, of_offer, row))
     return {setting: tuple(rows) for setting, rows in offers.items()}
 
 
-_types = cache(get_type_hints)  # it evaluates all annotations, and there are thousands of rows
-
-
-def _typed(kind: type[Kind], row: Mapping[str, str]) -> Kind:
-    """Return the fields of a class that a row of texts has."""
-    types = _types(kind)
+def _typed(kind: type[Kind], types: Mapping[str, Any], row: Mapping[str, str]) -> Kind:
+    """Return the fields of a class, of these types, that a row of texts has."""
     return kind(**{name: _value(types[name], row[name]) for name in types})
 
 
