@@ -51,7 +51,7 @@ def papers():
 def test_claims_read_existing_results(papers, paper):
     for experiment, methods in results_read(paper).items():
         assert set(methods) <= set(papers[paper].experiments[experiment].methods)
-    drawings = {drawing.name for drawing in drawings_of(papers[paper])} | set(papers[paper].claims)
+    drawings = {drawing.id for drawing in drawings_of(papers[paper])} | set(papers[paper].claims)
     assert {claim.figure for claim in claims(paper) if claim.figure} <= drawings
     known = {entry.id for entry in (*errata_data.errata(paper), *errata_data.reading_notes(paper))}
     assert {key for claim in claims(paper) for key in claim.errata.split()} <= known
