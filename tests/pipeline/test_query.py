@@ -198,6 +198,6 @@ def test_texts_are_values_too():
 def test_tables_are_those_of_xarray(order):
     index = pd.MultiIndex.from_product([[0.1, 1.0], [50, 5], ["a", "b"]], names=["eps", "k", "split"])
     table = pd.DataFrame({"least": np.arange(8.0), "most": 9.0}, index)[::order]
-    for part in (table, table[1:6], table[:2].droplevel(["eps", "k"]), table.astype(int)):
+    for part in (table, table[:3], table[:2].droplevel(["eps", "k"]), table.astype(int)):
         numbers = dataset(part, "a", ()).drop_vars(FEASIBLE).drop_attrs()
         assert numbers.identical(part.to_xarray())
