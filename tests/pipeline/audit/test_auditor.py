@@ -22,6 +22,7 @@ from shuffledp.pipeline.audit.auditor import (
     INFEASIBLE,
     NOT_ENUMERATED,
 )
+from shuffledp.pipeline.audit.finite_laws import Bounds
 from shuffledp.pipeline.audit.message_tests import _same, messages_fit
 from shuffledp.pipeline.audit.random_settings import option_names, protocols, random_setting
 from shuffledp.populations import Fixed
@@ -138,6 +139,15 @@ def test_all_options_and_accountings_are_drawn(protocol):
     assert {s.accounting for s in settings} == set(protocol.accountings)
     given = {name for s in settings for name, _ in s.options}
     assert given == set(option_names(protocol))
+
+
+def test_row_is_of_the_level_with_the_largest_delta(monkeypatch):
+    setting = AuditSetting(get("frequency", "pure_dump"), "exact", BITS, CROWD, BUDGET, ())
+    ((_, worst),) = true_delta(view_of(setting.calibrated(), BUDGET), CROWD)
+    levels = [(0.5, replace(worst, bounds=Bounds(0.5, 0.6))), (1.0, worst)]
+    monkeypatch.setattr("shuffledp.pipeline.audit.auditor.true_delta", lambda view, law: levels)
+    row = audited(setting)
+    assert (row.status, row.eps, row.found, row.delta) == (EXCEEDS, 0.5, 0.5, BUDGET.delta)
 
 
 def test_audit_uses_parameters_without_bounds():

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from zipfile import ZIP_DEFLATED
 
 import pytest
 
@@ -25,6 +26,12 @@ def location(content, file="file.bin"):
 
 def get(server, folder, address="/file.bin"):
     return fetch(location(server.body), folder, server.url + address)
+
+
+def damaged(content, mark, offset, byte):
+    """Return a zip file with another byte at an offset from a mark."""
+    place = content.index(mark) + offset
+    return content[:place] + bytes([byte]) + content[place + 1 :]
 
 
 def left(folder):
@@ -99,8 +106,10 @@ def test_a_packed_file_is_unpacked(server, tmp_path, content, member):
         (zipped(file_bin=b"changed!!"), "has sha256"),
         (zipped(file_bin=bytes(1 << 22)), "more than 9 bytes"),
         (zipped(file_bin=b"published").replace(b"published", b"publishes"), "not a readable zip file"),
+        (damaged(zipped(ZIP_DEFLATED, file_bin=b"published"), b"file.bin", 8, 255), "invalid block type"),
+        (damaged(zipped(file_bin=b"published"), b"PK\1\2", 10, 99), "compression method"),
     ],
-    ids=["none", "missing", "changed", "large", "damaged"],
+    ids=["none", "missing", "changed", "large", "damaged", "packing", "unknown"],
 )
 def test_zip_with_other_content_is_refused(server, tmp_path, content, says):
     server.files = {"/a.zip": content}
