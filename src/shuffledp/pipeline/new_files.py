@@ -18,8 +18,8 @@ from shuffledp.storage import write_atomically
 TEMPLATES = Path("tools/templates")
 #: Files that state the number of papers in words.
 COUNTED = (
-    *("README.md", "docs/index.md", "docs/architecture.md", "CITATION.cff", "codemeta.json"),
-    *("ro-crate-metadata.json", "paper/paper.typ"),
+    *("README.md", "docs/index.md", "docs/architecture.md"),
+    *("CITATION.cff", "codemeta.json", "ro-crate-metadata.json"),
 )
 WORDS = (
     "no",

@@ -145,7 +145,7 @@ def _check_axes(entry: Fields, experiment: Experiment, place: str) -> None:
     where = entry.get("where", {})
     if "files" in entry and not set(PAIR) <= set(values["accounting"]):
         raise ConfigurationError(
-            f"{place}.files: needs printed and exact numbers, got {values['accounting']}."
+            f"{place}.files: needs printed and exact numbers, got {values['accounting']}; leave it out."
         )
     if "along" in entry:  # x is a number of the cells, and a grid variable runs along the curve
         mistake = f"{place}.along: belongs to an x that is a number of the cells, not to {entry['x']!r}"
