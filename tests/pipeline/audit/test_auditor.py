@@ -141,7 +141,7 @@ def test_all_options_and_accountings_are_drawn(protocol):
     assert given == set(option_names(protocol))
 
 
-def test_row_is_of_the_level_with_the_largest_delta(monkeypatch):
+def test_row_has_level_of_largest_delta(monkeypatch):
     setting = AuditSetting(get("frequency", "pure_dump"), "exact", BITS, CROWD, BUDGET, ())
     ((_, worst),) = true_delta(view_of(setting.calibrated(), BUDGET), CROWD)
     levels = [(0.5, replace(worst, bounds=Bounds(0.5, 0.6))), (1.0, worst)]
