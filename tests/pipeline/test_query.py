@@ -13,7 +13,6 @@ import xarray as xr
 
 from shuffledp.pipeline.formatters import finite
 from shuffledp.pipeline.query import (
-    FEASIBLE,
     Array,
     MissingResultsError,
     Points,
@@ -192,12 +191,3 @@ def test_functions_skip_gaps():
 def test_texts_are_values_too():
     values = Array([1.0, 2.0], {"data": ["a", "b"]}, ["data"])
     assert float(select(values, data="b")) == 2.0
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_tables_are_those_of_xarray(order):
-    index = pd.MultiIndex.from_product([[0.1, 1.0], [50, 5], ["a", "b"]], names=["eps", "k", "split"])
-    table = pd.DataFrame({"least": np.arange(8.0), "most": 9.0}, index)[::order]
-    for part in (table, table[:3], table[:2].droplevel(["eps", "k"]), table.astype(int)):
-        numbers = dataset(part, "a", ()).drop_vars(FEASIBLE).drop_attrs()
-        assert numbers.identical(part.to_xarray())

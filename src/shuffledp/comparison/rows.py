@@ -441,7 +441,7 @@ def _simulation(row: Compared, name: str) -> str:
     return _number(row, name) + ("" if error is None else f"±{error:.1g}")
 
 
-class Shown(NamedTuple):
+class Contents(NamedTuple):
     """What the rows of a table have: a further number per row, one release, and the numbers of three options."""
 
     frequencies: bool
@@ -470,7 +470,7 @@ class Column:
     text: Callable[[Compared, str], str]
     meaning: str
     note: str = ""
-    fits: Callable[[Shown], bool] = lambda shown: True
+    fits: Callable[[Contents], bool] = lambda contents: True
 
 
 #: Columns of a table in their order.
@@ -507,7 +507,7 @@ COLUMNS = (
         "simulated_mse",
         _simulation,
         "with `--simulate R`: mean squared error of R simulated repeats, and its standard error",
-        fits=lambda shown: shown.simulated,
+        fits=lambda contents: contents.simulated,
     ),
     Column(
         "frequent",
@@ -517,7 +517,7 @@ COLUMNS = (
         "squared error of a value that a tenth of the users hold. Use it if you estimate frequent values: the average "
         "favors protocols that randomize reports",
         "error of {holder} that a tenth of the users hold.",
-        fits=lambda shown: shown.frequencies and not shown.extras,
+        fits=lambda contents: contents.frequencies and not contents.extras,
     ),
     Column(
         "/floor",
@@ -533,7 +533,7 @@ COLUMNS = (
         "messages_per_user",
         _large,
         "average number of messages per planned user. Sums: per user with a positive number",
-        fits=lambda shown: shown.extras < 2,
+        fits=lambda contents: contents.extras < 2,
     ),
     Column(
         "messages all",
@@ -541,7 +541,7 @@ COLUMNS = (
         "messages_all_rounds",
         _large,
         "with `--rounds R`: the same number in all releases",
-        fits=lambda shown: shown.extras < 2 and not shown.once,
+        fits=lambda contents: contents.extras < 2 and not contents.once,
     ),
     Column(
         "most",
@@ -550,7 +550,7 @@ COLUMNS = (
         _most,
         "largest number of messages per user. A tilde marks a protocol without a bound: some user sends more with a "
         "probability of at most one in a million",
-        fits=lambda shown: shown.extras < 2,
+        fits=lambda contents: contents.extras < 2,
     ),
     Column(
         "bits",
@@ -558,7 +558,7 @@ COLUMNS = (
         "bits_per_user",
         _large,
         "average number of bits per user, as of messages, without encryption",
-        fits=lambda shown: shown.extras < 2,
+        fits=lambda contents: contents.extras < 2,
     ),
     Column(
         "most",
@@ -566,7 +566,7 @@ COLUMNS = (
         "most_bits",
         _most,
         "largest number of bits per user, as of messages",
-        fits=lambda shown: shown.extras < 2,
+        fits=lambda contents: contents.extras < 2,
     ),
     Column(
         "spent",
@@ -574,7 +574,7 @@ COLUMNS = (
         "eps_spent",
         _eps,
         "eps at which the profile of the calibrated protocol equals delta, rounded up",
-        fits=lambda shown: shown.once,
+        fits=lambda contents: contents.once,
     ),
     Column(
         "eps once",
@@ -582,7 +582,7 @@ COLUMNS = (
         "eps_one_round",
         _eps,
         "with `--rounds R`: bound on the eps of one release, at the delta of all",
-        fits=lambda shown: not shown.once,
+        fits=lambda contents: not contents.once,
     ),
     Column(
         "eps all",
@@ -590,7 +590,7 @@ COLUMNS = (
         "eps_all_rounds",
         _eps,
         "with `--rounds R`: bound on the eps of all releases",
-        fits=lambda shown: not shown.once,
+        fits=lambda contents: not contents.once,
     ),
     Column(
         "poisoned",
@@ -599,7 +599,7 @@ COLUMNS = (
         partial(_number, digits=4),
         "with `--poisoned M`: the largest expected increase of one value's estimated count, or of the sum, by M "
         "additional users who send arbitrary messages",
-        fits=lambda shown: shown.poisoned,
+        fits=lambda contents: contents.poisoned,
     ),
     Column(
         "/error",
@@ -607,7 +607,7 @@ COLUMNS = (
         "poisoning_errors",
         _number,
         "the same in standard errors",
-        fits=lambda shown: shown.poisoned,
+        fits=lambda contents: contents.poisoned,
     ),
     Column(
         "collude",
@@ -615,7 +615,7 @@ COLUMNS = (
         "eps_colluding",
         _eps,
         "with `--colluding C`: a proven bound on the eps that [remains](guides/drop_out.md) if these users collude",
-        fits=lambda shown: shown.absent,
+        fits=lambda contents: contents.absent,
     ),
     Column(
         "dropped",
@@ -623,7 +623,7 @@ COLUMNS = (
         "eps_dropped",
         _eps,
         "the same if they drop out",
-        fits=lambda shown: shown.absent,
+        fits=lambda contents: contents.absent,
     ),
     Column(
         "slack",
@@ -631,7 +631,7 @@ COLUMNS = (
         "slack",
         _slack,
         "eps minus spent: the rest of the budget",
-        fits=lambda shown: shown.once and not shown.extras,
+        fits=lambda contents: contents.once and not contents.extras,
     ),
     Column(
         "guarantee",
@@ -650,14 +650,14 @@ def _columns(rows: Sequence[Compared], chosen: Sequence[str] | None) -> list[Col
         for name in chosen:
             check_choice("columns", name, tuple(columns_by_field))
         return [columns_by_field[name] for name in chosen]
-    shown = Shown(
+    contents = Contents(
         frequencies=any(row.heavy_variance is not None for row in rows),
         once=all(row.rounds == 1 for row in rows),
         simulated=any(row.simulated_mse is not None for row in rows),
         poisoned=any(row.poisoning_gain is not None for row in rows),
         absent=any(row.colluding is not None for row in rows),
     )
-    columns = [column for column in COLUMNS if column.fits(shown)]
+    columns = [column for column in COLUMNS if column.fits(contents)]
     names = min(max((len(_marked(row)) for row in rows), default=0), LONGEST)
     for name in _LESS:
         if names + _length(columns) > line_width():

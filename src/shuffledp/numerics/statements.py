@@ -18,8 +18,8 @@ Who = Literal["planned", "counted", "mean", "likeliest"]
 #: data, the worst included.
 Data = Literal["given", "equal shares", "a tenth", "worst"]
 
-#: Data of every number of a row, and side to which it is rounded. None stands for the data of the setting, and
-#: ``interval`` for the worst data unless data are given.
+#: Data for which each number of a row holds, and side to which it is rounded. None: the data of the setting;
+#: ``interval``: the given data, or the worst data if none are given.
 STATED: Mapping[str, tuple[Data | Literal["interval"] | None, Side]] = {
     **dict.fromkeys(("mse", "floor_ratio", "blind_mse", "poisoning_errors"), (None, "nearest")),
     **dict.fromkeys(("simulated_mse", "simulated_standard_error", "simulated_coverage"), (None, "nearest")),

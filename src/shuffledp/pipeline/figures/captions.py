@@ -119,12 +119,12 @@ def slope(values: Array, variable: str) -> list[Any]:
 
 
 #: Methods of `Numbers` that a template calls.
-QUESTIONS = (
+FUNCTIONS = (
     *("drawn", "value", "ratio", "printed_over", "share_better", "lead", "lowest", "leaders", "growth"),
     *("least", "greatest", "choices"),
 )
 #: Filters that ask about numbers by point.
-ASKING: Mapping[str, Callable[..., Any]] = {
+NUMBER_FILTERS: Mapping[str, Callable[..., Any]] = {
     "at": select,
     **{f.__name__: f for f in (below, above, near, where_least, where_greatest, crossing, slope)},
 }
@@ -136,7 +136,7 @@ def _percent(shares: Any, digits: int = 2) -> str:
 
 
 #: Filters that make texts of numbers.
-WORDING: Mapping[str, Callable[..., str]] = {
+TEXT_FILTERS: Mapping[str, Callable[..., str]] = {
     "percent": _percent,
     **{
         name: getattr(formatters, name)
@@ -173,7 +173,7 @@ class Numbers:
 
     def questions(self) -> dict[str, Any]:
         """Return the functions of a template, by name."""
-        return {"methods": self.methods} | {name: getattr(self, name) for name in QUESTIONS}
+        return {"methods": self.methods} | {name: getattr(self, name) for name in FUNCTIONS}
 
     @cached_property
     def _query(self) -> Query:
@@ -397,8 +397,8 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_words
     )
-    environment.filters |= {name: _formatted(formatter) for name, formatter in WORDING.items()}
-    environment.filters |= {**ASKING, "without_commas": formatters.without_commas}
+    environment.filters |= {name: _formatted(formatter) for name, formatter in TEXT_FILTERS.items()}
+    environment.filters |= {**NUMBER_FILTERS, "without_commas": formatters.without_commas}
     environment.globals |= {"paper_number": paper_number, "changes": formatters.changes}
     return environment
 

@@ -168,8 +168,8 @@ class ClaimTable:
 def _quantity(entry: Fields) -> str:
     """Return the drawn quantity; for a leaderboard, the quantity that orders the rows."""
     ordering = [e["value"] for h in entry.get("order", ()) for e in entry["entries"] if e["heading"] == h]
-    given = [entry[key] for key in ("y", "value") if key in entry]
-    return str(next(value for value in (*given, *ordering) if value not in CELL_TEXTS))
+    drawn = [entry[key] for key in ("y", "value") if key in entry]
+    return str(next(value for value in (*drawn, *ordering) if value not in CELL_TEXTS))
 
 
 def drawings_of(paper: Paper) -> list[Drawing]:
@@ -333,5 +333,7 @@ def _origin(experiment: Experiment) -> dict[str, str]:
     source = experiment.source
     if experiment.study:
         return {"about": source} if source else {}
-    own = source.removeprefix("none: ")
-    return {"reproduces": f"the paper's {source}" if own == source else f"nothing in the paper; {own}"}
+    subject = source.removeprefix("none: ")
+    return {
+        "reproduces": f"the paper's {source}" if subject == source else f"nothing in the paper; {subject}"
+    }

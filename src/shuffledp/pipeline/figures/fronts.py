@@ -33,8 +33,8 @@ def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any])
     good = cells[cells["status"] == "ok"]
     errors = by_cell(good, summary, str(entry["y"]), entry.get("unit"))
     columns = [*(good[name] for name in ("method", "trust", "guarantee", "accounting", entry["x"]))]
-    every = itertools.starmap(Offer, zip(*columns, good["cell"].map(errors).astype(float), strict=True))
-    positive = [offer for offer in every if offer.cost > 0 and offer.error > 0]
+    candidates = itertools.starmap(Offer, zip(*columns, good["cell"].map(errors).astype(float), strict=True))
+    positive = [offer for offer in candidates if offer.cost > 0 and offer.error > 0]
     return sorted(positive, key=lambda offer: list(entry["methods"]).index(offer.method))
 
 

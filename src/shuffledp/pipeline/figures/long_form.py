@@ -20,9 +20,9 @@ def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFram
         numbers = feasible[y]
     else:
         parameters = pd.DataFrame(map(json.loads, feasible["parameters"]), feasible.index)
-        known = {f"{PARAMETER_PREFIX}{name}": name for name in parameters}
-        if y not in known:
-            quantities = ", ".join(sorted({*summary["metric"], *CELL_NUMBERS, *known}))
+        names = {f"{PARAMETER_PREFIX}{name}": name for name in parameters}
+        if y not in names:
+            quantities = ", ".join(sorted({*summary["metric"], *CELL_NUMBERS, *names}))
             raise ValueError(f"No quantity {y!r} in these results. Known: {quantities}.")
-        numbers = parameters[known[y]]
+        numbers = parameters[names[y]]
     return feasible.assign(kind="computed", mean=numbers, standard_error=np.nan, count=1)

@@ -340,12 +340,21 @@ def _numbers(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame) -> Num
     For curves along a variable the numbers are x, such as eps by round, as all curves have the y of one training run.
     """
     entry, where = job["entry"], job["where"]
-    here = chosen(cells, {k: v for k, v in where.items() if v != BOTH})
+    chosen_cells = chosen(cells, {k: v for k, v in where.items() if v != BOTH})
     quantity = entry["x"] if "along" in entry else job["quantity"]
     if entry.get("kind") == "pareto":  # a method has one accounting
-        here, summary, where = here.drop(columns="accounting"), summary.drop(columns="accounting"), {}
+        chosen_cells, summary, where = (
+            chosen_cells.drop(columns="accounting"),
+            summary.drop(columns="accounting"),
+            {},
+        )
     return Numbers.of(
-        here, in_unit(summary, entry.get("unit")), quantity, entry["methods"], list(job["grid"]), where
+        chosen_cells,
+        in_unit(summary, entry.get("unit")),
+        quantity,
+        entry["methods"],
+        list(job["grid"]),
+        where,
     )
 
 

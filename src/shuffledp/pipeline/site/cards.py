@@ -166,13 +166,13 @@ def _card(
     files: Files,
 ) -> Card:
     parts, details = _parts(entry), _details(entry)
-    own = [part for part in parts if part not in common]
+    paragraphs = [part for part in parts if part not in common]
     settings = [pair for pair in entry.settings if pair[0] not in {*said, REPRODUCES}]
     return Card(
         entry=entry,
         name=name_of_drawing(entry.id),
-        caption=_html([p for p in own if p not in details], entry, f"{entry.id}-caption-"),
-        details=_html([p for p in own if p in details], entry, f"{entry.id}-details-"),
+        caption=_html([p for p in paragraphs if p not in details], entry, f"{entry.id}-caption-"),
+        details=_html([p for p in paragraphs if p in details], entry, f"{entry.id}-details-"),
         links=files.links(entry),
         picture=files.picture(entry) if entry.kind == "figure" else None,
         table=table(entry.files["csv"]) if entry.kind == "table" else None,

@@ -44,7 +44,7 @@ class Adult(PublishedDataset):
     citation = "Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository. doi:10.24432/C5XW20"
     description = Description(
         content="UCI Adult, training and test part",
-        records="48,842 persons",
+        records=f"{_RECORDS:,} persons",
         used="`sex` (16,192 women, 32,650 men), `hours_per_week`",
         transfer="1 to 6 MB",
         prepared="`sex` (Female, Male), `hours_per_week` (1..99)",

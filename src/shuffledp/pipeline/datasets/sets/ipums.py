@@ -35,7 +35,7 @@ class Ipums(PublishedDataset):
     )
     description = Description(
         content="IPUMS census, Los Angeles and Long Beach, 1970",
-        records="70,187 persons",
+        records=f"{_RECORDS:,} persons",
         used="`birthplace` (column 34, `bplg`)",
         transfer="up to 10 MB",
         prepared="`birthplace` (1..900)",

@@ -57,7 +57,7 @@ class MovieLens(PublishedDataset):
     )
     description = Description(
         content="MovieLens 20M",
-        records="20,000,263 ratings",
+        records=f"{_RATINGS:,} ratings",
         used="ratings per movie (26,744 movies); a fixed sample of them",
         transfer="199 MB",
         prepared="`movie` (MovieLens' number)",

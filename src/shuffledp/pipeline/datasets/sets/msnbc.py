@@ -181,7 +181,7 @@ class Msnbc(PublishedDataset):
     )
     description = Description(
         content="MSNBC.com, 28 September 1999",
-        records="989,818 users",
+        records=f"{_RECORDS:,} users",
         used="sets of 17 page categories, first pages, visits",
         transfer="2 MB",
         prepared=(
