@@ -5,23 +5,29 @@ python tools/column_figures.py results dump/fig5     all figures whose name begi
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from shuffledp.pipeline.figures.paper import in_column
-from shuffledp.pipeline.figures.store import folder_of, job_of
-from shuffledp.storage import IntegrityError
+from shuffledp.pipeline.manifest import CHECKSUMS, JOBS
+from shuffledp.storage import IntegrityError, read_verified
 
 
 def write(results: Path, begins: str = "") -> list[Path]:
     """Write ``column/<paper>/<figure>.pdf`` below the results for every figure of the run; return the files.
 
-    The jobs are those that the run stored with its drawings, whatever the configuration is now. Raises ValueError if
+    The jobs are those that the run wrote beside its drawings, whatever the configuration is now. Raises ValueError if
     the run has no such figure.
     """
     files = []
-    for archive in sorted(folder_of(results, "").glob("*/*.zip")):
-        job = job_of(archive)
+    jobs: list[dict[str, Any]] = [
+        job
+        for path in sorted(results.glob(f"figures/*/{JOBS}"))
+        for job in json.loads(read_verified(path, path.with_name(CHECKSUMS)))
+    ]
+    for job in jobs:
         if job["kind"] == "figure" and f"{job['paper']}/{job['id']}".startswith(begins):
             path = results / "column" / job["paper"] / f"{job['id']}.pdf"
             path.parent.mkdir(parents=True, exist_ok=True)

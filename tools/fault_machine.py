@@ -83,10 +83,9 @@ def plan(seed: int, moments: int, kinds: Sequence[str] = KINDS) -> list[Moment]:
 
 
 def tree(folder: Path) -> dict[str, str]:
-    """Return digests of all results and data by relative name; without stored drawings, which are no results."""
+    """Return digests of all results and data by relative name."""
     files = (path for part in PARTS for path in sorted((folder / part).rglob("*")) if path.is_file())
-    names = {path.relative_to(folder).as_posix(): path for path in files}
-    return {name: sha256_of(path) for name, path in names.items() if not name.startswith("results/drawn/")}
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
 
 
 def differences(expected: Mapping[str, str], present: Mapping[str, str]) -> list[str]:

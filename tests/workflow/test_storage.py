@@ -71,10 +71,9 @@ def in_folder(folder):
 
 
 def kept(folder):
-    """Return files of results and prepared data by name, without stored drawings, which are not outputs."""
+    """Return files of results and prepared data by name."""
     files = [path for top in ("results", "data/prepared") for path in (folder / top).rglob("*")]
-    named = {path.relative_to(folder).as_posix(): path for path in files if path.is_file()}
-    return {name: path.read_bytes() for name, path in named.items() if "/drawn/" not in name}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files if path.is_file()}
 
 
 def uploaded(address, name):

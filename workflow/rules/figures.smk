@@ -1,6 +1,5 @@
-# Figures and tables: one drawing job per paper; the same script draws a single figure. A drawing depends only on its input
-# files and its params. The job of a paper draws the changed figures and takes the others from results/drawn/. This folder
-# is not an output, so Snakemake keeps it.
+# Figures and tables: one drawing job per paper, or a job for a single figure. A drawing depends only on its input files
+# and its params.
 
 
 rule verdicts:

@@ -10,4 +10,4 @@ if TYPE_CHECKING:
 
 if __name__ == "__main__":
     with job_of(snakemake):
-        write_drawings(snakemake.params.drawings, snakemake.params.code["figures"])
+        write_drawings(snakemake.params.drawings)

@@ -10,4 +10,4 @@ if TYPE_CHECKING:
 
 if __name__ == "__main__":
     with job_of(snakemake):
-        publish_paper(snakemake.params.job, snakemake.params.code["figures"])
+        publish_paper(snakemake.params.job)

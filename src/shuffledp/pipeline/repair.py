@@ -47,7 +47,6 @@ RESULTS = (
     Place("claims/*.sha256", _beside),
     Place("claims/*/*.sha256", _beside),
     Place("figures/*/figures.sha256", _in_folder),
-    Place("drawn/*/*.sha256", _beside),
     Place("site.sha256", _of_site),
 )
 #: Places in the folder of prepared data.

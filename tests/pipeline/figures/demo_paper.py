@@ -8,7 +8,6 @@ from shuffledp.pipeline.experiments import results, runner, seeds
 from shuffledp.pipeline.figures.drawings import paper_job
 from shuffledp.pipeline.figures.paper import draw_all, draw_paper
 from shuffledp.pipeline.figures.selection import load_settings
-from shuffledp.pipeline.figures.store import Store
 from shuffledp.pipeline.provenance import of_job
 
 CONFIG = {
@@ -124,9 +123,9 @@ class Drawn:
         """Return the drawing job of the paper."""
         return paper_job(self.paper, self.settings, self.root)
 
-    def draw(self, only: str | None = None, store: Store | None = None) -> dict[str, bytes]:
+    def draw(self, only: str | None = None) -> dict[str, bytes]:
         """Return the files of the paper, or of one drawing, by name."""
         if only is not None:
-            drawn = draw_all([one for one in self.job()["drawings"] if one["id"] == only], store)
+            drawn = draw_all([one for one in self.job()["drawings"] if one["id"] == only])
             return {name: content for one in drawn for name, content in one.files.items()}
-        return {path.name: content for path, content in draw_paper(self.job(), store).items()}
+        return {path.name: content for path, content in draw_paper(self.job()).items()}

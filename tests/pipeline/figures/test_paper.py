@@ -1,6 +1,5 @@
 import io
 import json
-import logging
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,7 +22,6 @@ from shuffledp.pipeline.figures.drawings import (
     points_files,
 )
 from shuffledp.pipeline.figures.paper import _without_parameter, draw_all, publish_paper, write_drawings
-from shuffledp.pipeline.figures.store import Store
 from shuffledp.pipeline.formatters import number
 from shuffledp.pipeline.site.cards import deck
 from shuffledp.storage import IntegrityError, publish
@@ -229,7 +227,7 @@ def test_table_has_cells_in_every_format(files):
 
 def test_manifest_has_entries_and_cards(project, files, monkeypatch):
     monkeypatch.setattr(paper_module, "rendered", lambda figure, file_format: files["fig2.png"])
-    publish_paper(project.job(), "code")
+    publish_paper(project.job())
     paper = manifest.read(project.root / "results/figures/demo")
     assert [e.id for e in paper.entries] == ["fig1_printed", "fig1", "fig2", "errors"]
     assert paper.run.scale == "paper"
@@ -243,58 +241,22 @@ def test_manifest_has_entries_and_cards(project, files, monkeypatch):
 
 def test_one_drawing_is_written_alone(project, unrendered):
     assert {n.partition(".")[0] for n in project.draw("fig1")} == {"fig1"}
-    write_drawings([one for one in project.job()["drawings"] if one["id"] == "errors"], "code")
+    write_drawings([one for one in project.job()["drawings"] if one["id"] == "errors"])
     assert (project.root / "results/figures/demo/errors.csv").is_file()
 
 
 # -- what is drawn again -------------------------------------------------------------------------------------------
 
-
-class Again:
-    """Demonstration that was drawn before, with a record of repeated drawings."""
-
-    def __init__(self, root: Path, log: pytest.LogCaptureFixture) -> None:
-        self.project, self.store, self.log = Drawn(root), Store(root / "store", "code"), log
-        self.file = root / "config/experiments/demo.yaml"
-        self.project.draw(store=self.store)
-
-    def change(self, old: str, new: str) -> None:
-        text = self.file.read_text()
-        assert old in text
-        self.file.write_text(text.replace(old, new, 1))
-        self.project.settings = self.project.load()
-
-    def drawn(self) -> set[str]:
-        self.log.clear()
-        with self.log.at_level(logging.INFO, logger="shuffledp"):
-            files = self.project.draw(store=self.store)
-        said = {record.getMessage() for record in self.log.records}
-        assert files == self.project.draw()
-        return {line.removeprefix("demo.") for line in said}
-
-
-@pytest.fixture
-def again(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(paper_module, "draw", lambda picture: picture)
-    monkeypatch.setattr(paper_module, "rendered", lambda picture, file_format: repr(picture.labels).encode())
-    return Again(tmp_path, caplog)
-
-
 EVERY = {"fig1_printed", "fig1", "fig2", "errors"}
 
 
-def test_only_changed_code_redraws_everything(again):
-    assert again.drawn() == set()
-    text = again.file.read_text()
-    again.change(text[text.index("  fig2:") : text.index("tables:")], "")
-    assert again.drawn() == set()
-    assert {p.stem for p in again.store.folder.iterdir()} == EVERY - {"fig2"}  # which is forgotten
-    again.store = replace(again.store, code="changed")
-    assert again.drawn() == EVERY - {"fig2"}
+def jobs(project):
+    return {job["id"]: job for job in project.job()["drawings"]}
 
 
-def test_a_change_draws_what_shows_it(again):
-    for old, new, drawn in (
+@pytest.mark.parametrize(
+    "old, new, drawn",
+    [
         ('label: "eps 2"', 'label: "two"', EVERY - {"fig2"}),
         ('title: "Error by rate"', 'title: "By rate"', {"fig2"}),
         ("where: {accounting: exact}", "where: {accounting: printed}", {"fig2"}),
@@ -302,11 +264,17 @@ def test_a_change_draws_what_shows_it(again):
         ('"*guessed* from `a` plot_"', '"read off"', EVERY),
         ('format: ".3f"', 'format: ".4f"', {"errors"}),
         ('citation: "Nobody 2024"', 'citation: "Somebody 2024"', set()),  # in the manifest alone
-    ):  # fmt: skip
-        before = again.project.job()
-        again.change(old, new)
-        assert again.drawn() == drawn, new
-        assert again.project.job() != before, "the workflow compares the job"
+    ],
+)
+def test_change_is_in_the_jobs_that_show_it(tmp_path, old, new, drawn):
+    project = Drawn(tmp_path)
+    whole, before = project.job(), jobs(project)
+    file = tmp_path / "config/experiments/demo.yaml"
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new, 1))
+    project.settings = project.load()
+    assert {id for id, job in jobs(project).items() if job != before[id]} == drawn
+    assert project.job() != whole
 
 
 def test_citation_is_part_of_claim_table(project):
@@ -318,37 +286,22 @@ def test_citation_is_part_of_claim_table(project):
 @pytest.mark.parametrize(
     "figures, drawn", [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
 )
-def test_baseline_redraws_the_figures_it_enters(again, figures, drawn):
-    mine = again.project.root / "config/baselines/mine.yaml"
+def test_baseline_is_in_the_jobs_of_its_figures(tmp_path, figures, drawn):
+    project = Drawn(tmp_path)
+    before = jobs(project)
+    mine = tmp_path / "config/baselines/mine.yaml"
     mine.parent.mkdir()
     mine.write_text(f"task: frequency\nmethods: {{mine: {{protocol: local}}}}\nfigures: {figures}\n")
-    again.project.settings = again.project.load()
-    again.project.compute("mine")
-    assert again.drawn() == drawn
+    project.settings = project.load()
+    assert {id for id, job in jobs(project).items() if job != before[id]} == drawn
 
 
-def test_changed_result_or_caption_is_redrawn(again):
-    again.project.compute("picky", note="Made up.")
-    assert again.drawn() == EVERY - {"fig2"}
-    (again.project.root / "workflow/report/demo/text.rst").write_text("Other words.\n")
-    assert again.drawn() == EVERY
-
-
-def test_damaged_kept_drawing_is_redrawn(again):
-    archive = again.store.folder / "fig2.zip"
-    archive.write_bytes(archive.read_bytes()[:-5] + b"wrong")
-    (again.store.folder / "errors.zip").unlink()
-    said = again.drawn()
-    assert {"fig2", "errors"} <= said
-    assert any("content differs from its checksum" in line for line in said)
-    assert again.drawn() == set()
-
-
-def test_damaged_result_is_always_refused(again):
-    values = Bundle.locate(again.project.root / "results", "demo", "coins", "local").values
+def test_damaged_result_is_refused(tmp_path):
+    project = Drawn(tmp_path)
+    values = Bundle.locate(tmp_path / "results", "demo", "coins", "local").values
     values.write_bytes(values.read_bytes()[:-5] + b"wrong")
     with pytest.raises(IntegrityError, match=r"local\.values\.parquet: content differs"):
-        again.drawn()
+        project.draw()
 
 
 def test_method_without_drawn_parameter_is_named():

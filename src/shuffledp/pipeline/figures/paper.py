@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -14,9 +16,8 @@ from shuffledp.pipeline.experiments.results import (
     IN_DOUBT,
     PARAMETER_PREFIX,
     TRAINED_METRICS,
-    Bundle,
     Results,
-    read,
+    read_methods,
 )
 from shuffledp.pipeline.figures import spotlight
 from shuffledp.pipeline.figures.captions import (
@@ -53,46 +54,51 @@ from shuffledp.pipeline.figures.selected_rows import (
     orders,
     picture,
 )
-from shuffledp.pipeline.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.pipeline.figures.style import column_style, figure_style, rendered
 from shuffledp.pipeline.jobs import source
-from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, ManifestEntry, run_of
-from shuffledp.storage import listed, publish, verified, write_atomically
+from shuffledp.pipeline.manifest import CHECKSUMS, JOBS, MANIFEST, DrawnPaper, ManifestEntry, run_of
+from shuffledp.storage import publish, write_atomically
 
 log = logging.getLogger(__name__)
 #: Marks of pictures whose data are not the real data, by the source of the data.
 MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
 
 
-def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = None) -> list[Drawn]:
+@dataclass(frozen=True)
+class Drawn:
+    """Finished drawing: its entry in the manifest, its files by name, and the commits of its results."""
+
+    entry: ManifestEntry
+    files: Mapping[str, bytes]
+    commits: tuple[str, ...]
+
+
+def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob]) -> list[Drawn]:
     """Return the drawings of jobs, in the same order."""
     reader = cache(_read)
-    return [_drawn_or_kept(job, store, reader) for job in jobs]
+    return [_claims(job) if job["kind"] == "claims" else _drawing(job, *reader(*_setup(job))) for job in jobs]
 
 
-def draw_paper(job: PaperJob, store: Store | None = None) -> dict[Path, bytes]:
-    """Return the files of a paper by final path: figures, tables, captions and the manifest."""
-    drawings = draw_all(job["drawings"], store)
-    if store is not None:
-        forget_others(store.folder, [drawing["id"] for drawing in job["drawings"]])
+def draw_paper(job: PaperJob) -> dict[Path, bytes]:
+    """Return the files of a paper by final path: figures, tables, captions, the manifest, and the drawings' jobs."""
+    drawings = draw_all(job["drawings"])
     folder = figure_folder(Path(job["results"]), job["paper"]["key"])
     run = run_of((commit for drawing in drawings for commit in drawing.commits), job["run"])
     paper = DrawnPaper(**job["paper"], run=run, entries=tuple(drawing.entry for drawing in drawings))
-    return _contents(folder, drawings) | {folder / MANIFEST: paper.to_json()}
+    jobs = json.dumps(job["drawings"], indent=1).encode()
+    return _contents(folder, drawings) | {folder / MANIFEST: paper.to_json(), folder / JOBS: jobs}
 
 
-def publish_paper(job: PaperJob, code: str) -> None:
-    """Draw a paper, reuse stored drawings that are up to date, and write all files with their checksums."""
-    results, key = Path(job["results"]), job["paper"]["key"]
-    contents = draw_paper(job, Store(folder_of(results, key), code))
-    publish(figure_folder(results, key) / CHECKSUMS, contents, folders=2)
+def publish_paper(job: PaperJob) -> None:
+    """Draw a paper, and write all files with their checksums."""
+    folder = figure_folder(Path(job["results"]), job["paper"]["key"])
+    publish(folder / CHECKSUMS, draw_paper(job), folders=2)
 
 
-def write_drawings(jobs: Sequence[DrawingJob], code: str) -> None:
+def write_drawings(jobs: Sequence[DrawingJob]) -> None:
     """Draw some figures and tables of a paper and write their files; the paper's job publishes them."""
-    results, key = Path(jobs[0]["results"]), jobs[0]["paper"]
-    drawings = draw_all(jobs, Store(folder_of(results, key), code))
-    for path, content in _contents(figure_folder(results, key), drawings).items():
+    folder = figure_folder(Path(jobs[0]["results"]), jobs[0]["paper"])
+    for path, content in _contents(folder, draw_all(jobs)).items():
         write_atomically(path, content)
 
 
@@ -100,55 +106,20 @@ def _contents(folder: Path, drawings: Iterable[Drawn]) -> dict[Path, bytes]:
     return {folder / name: content for drawing in drawings for name, content in drawing.files.items()}
 
 
-#: Folder of the results, paper, experiment and methods.
-_Setup = tuple[str, str, str, tuple[str, ...]]
-#: Results of some methods of an experiment, and their summary, which drawings share.
-_Read = tuple[Results, pd.DataFrame]
-
-
-def _setup(job: DrawingJob) -> _Setup:
+def _setup(job: DrawingJob) -> tuple[str, str, str, tuple[str, ...]]:
+    """Return the folder of the results, the paper, the experiment and the methods of a drawing."""
     return job["results"], job["paper"], job["experiment"], tuple(job["entry"]["methods"])
 
 
-def _bundles(setup: _Setup) -> dict[str, Bundle]:
-    results, paper, experiment, methods = setup
-    return {m: Bundle.locate(Path(results), paper, experiment, m) for m in methods}
-
-
-def _read(setup: _Setup) -> _Read:
-    results = read(_bundles(setup))
+def _read(folder: str, paper: str, experiment: str, methods: tuple[str, ...]) -> tuple[Results, pd.DataFrame]:
+    """Return the results of some methods, and their summary."""
+    results = read_methods(Path(folder), paper, experiment, methods)
     behind = repeats_behind_bars(results.values)
     return results, results.summary().merge(behind, on=["cell", "metric", "kind"], how="left")
 
 
-def _inputs(job: DrawingJob | ClaimTableJob) -> dict[str, str]:
-    """Return the checksums of a drawing's input files, after verification."""
-    tables = [job["table"]] if job["kind"] == "claims" else [job["points"]["table"]] if job["points"] else []
-    pairs = [(Path(table), Path(table).with_suffix(".sha256")) for table in tables]
-    if job["kind"] != "claims":
-        bundles = _bundles(_setup(job)).values()
-        pairs += [(p, b.checksum) for b in bundles for p in (b.cells, b.values, b.provenance)]
-    sums = {path.as_posix(): listed(checksum)[verified(path, checksum)] for path, checksum in pairs}
-    if job["caption"]:
-        sums[job["caption"]] = source(job["caption"]).read_text(encoding="utf-8")
-    return sums
-
-
-def _drawn_or_kept(
-    job: DrawingJob | ClaimTableJob, store: Store | None, reader: Callable[[_Setup], _Read]
-) -> Drawn:
-    digest = "" if store is None else digest_of(job, _inputs(job), store.code)
-    stored = None if store is None else kept(store.folder, job["id"], digest)
-    if stored is not None:
-        return stored
-    log.info("%s.%s", job["paper"], job["id"])
-    drawing = _claims(job) if job["kind"] == "claims" else _drawing(job, *reader(_setup(job)))
-    if store is not None:
-        keep(store.folder, job, digest, drawing)
-    return drawing
-
-
 def _drawing(job: DrawingJob, results: Results, summary: pd.DataFrame) -> Drawn:
+    log.info("%s.%s", job["paper"], job["id"])
     entry, labels = job["entry"], names(job, results.cells)
     cells, here = chosen(results.cells, job["where"]), matching(summary, job["where"])
     facts = _facts(job, cells, results, summary)
@@ -184,8 +155,10 @@ def _drawing(job: DrawingJob, results: Results, summary: pd.DataFrame) -> Drawn:
 def _along(job: DrawingJob) -> DrawingJob:
     """Return the job of the picture without training: the figure's x by the round along its curves."""
     entry = job["entry"]
-    axes = {"x": entry["along"], "x_label": entry["along"], "x_scale": "linear"}
-    axes |= {
+    axes = {
+        "x": entry["along"],
+        "x_label": entry["along"],
+        "x_scale": "linear",
         "y": entry["x"],
         "y_label": entry.get("x_label", entry["x"]),
         "y_scale": entry.get("x_scale", "linear"),
@@ -240,7 +213,7 @@ def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:
 
 def in_column(job: DrawingJob) -> bytes:
     """Return a picture as PDF in the width and fonts of a two-column paper."""
-    made = _made(job, *_read(_setup(job)))
+    made = _made(job, *_read(*_setup(job)))
     with column_style():
         return rendered(made.draw(), "pdf")
 
