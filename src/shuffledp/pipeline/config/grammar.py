@@ -714,6 +714,15 @@ class Figure(Drawn):
     points: Points = absent()
     stated: StatedNumber = absent()
 
+    @field_validator("panel_label")
+    @classmethod
+    def _check_panel_label(cls, text: str) -> str:
+        try:
+            text.format(1)
+        except (ValueError, LookupError, AttributeError) as error:
+            raise mistake(f"{text!r} is not a format: {error}") from None
+        return text
+
 
 class Entry(Concept):
     """Column of a leaderboard: a quantity in the cells that ``where`` selects, or its ratio to the method ``over``."""
@@ -734,7 +743,7 @@ class Table(Drawn):
     entries: Annotated[list[Entry], Field(min_length=1)] = absent()
     order: Distinct[Text] = absent()
     controls: Distinct[Id] = absent()
-    format: StrictStr = ".4g"
+    format: Annotated[StrictStr, Field(pattern=r"^\.\d+[fg]$")] = ".4g"
     headings: dict[Id, Text] = absent()
 
     @classmethod

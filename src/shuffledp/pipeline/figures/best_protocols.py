@@ -26,7 +26,7 @@ MESSAGES = (math.inf, 2.0, 1.0)
 #: Ratio of the second to the least error up to which the second is close.
 CLOSE = 1.1
 #: Groups of trust within which protocols are compared.
-GROUPS = ("shuffler", "shuffler_adds", "secure_sum")
+GROUPS = [TRUST[trust] for trust in ("shuffler", "shuffler_adds", "secure_sum")]
 _POINT = ["users", "values", "eps"]
 _COLUMNS = [
     "task",
@@ -55,9 +55,8 @@ def best_protocols(rows: pd.DataFrame) -> pd.DataFrame:
     ranked_rows = ranked_rows[_complete(ranked_rows)]
     settings = ranked_rows.drop_duplicates([*_POINT, "delta"]).groupby("delta").size()
     delta = max(settings.index, key=lambda value: (settings[value], value))
-    names = [TRUST[trust] for trust in GROUPS]
-    compared = ranked_rows[(ranked_rows["delta"] == delta) & ranked_rows["trust"].isin(names)]
-    compared = compared.assign(group=compared["trust"].map(names.index)).sort_values("error", kind="stable")
+    compared = ranked_rows[(ranked_rows["delta"] == delta) & ranked_rows["trust"].isin(GROUPS)]
+    compared = compared.assign(group=compared["trust"].map(GROUPS.index)).sort_values("error", kind="stable")
     bounded = [
         _first_two(compared[compared["messages"] <= most * (1 + _ROUNDING)]).assign(most_messages=most)
         for most in MESSAGES

@@ -35,17 +35,17 @@ _JUMP = 0.15  # share of the axis from which a step of a curve along a variable 
 _ONE_HEIGHT = 0.12  # share of a panel within which the ends of many curves are at one height
 
 
-def draw_text(text: str) -> Figure:
-    """Return a picture without axes that shows a text instead of data."""
+def draw_infeasible() -> Figure:
+    """Return a picture without axes that says that nothing is feasible."""
     figure = Figure(figsize=(5.2, 0.7))
-    figure.text(0.5, 0.5, text, ha="center", va="center")
+    figure.text(0.5, 0.5, INFEASIBLE, ha="center", va="center")
     return figure
 
 
 def draw(what: Picture) -> Figure:
     """Draw one picture."""
     if what.selection.empty:
-        return draw_text(INFEASIBLE)
+        return draw_infeasible()
     entry, strip = what.drawing, ratios(what)
     across = min(2 if in_column() else _MOST_ACROSS, len(what.panels))
     down = math.ceil(len(what.panels) / across)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -138,8 +139,4 @@ def equal_curves(numbers: Mapping[str, Mapping[Any, float]], order: Sequence[str
 
 
 def _equal(a: Mapping[Any, float], b: Mapping[Any, float]) -> bool:
-    return a.keys() == b.keys() and bool(np.allclose(_array(a, a), _array(b, a), rtol=SAME, atol=0))
-
-
-def _array(numbers: Mapping[Any, float], points: Iterable[Any]) -> Numbers:
-    return np.array([numbers[point] for point in points], float)
+    return a.keys() == b.keys() and all(math.isclose(a[point], b[point], rel_tol=SAME) for point in a)

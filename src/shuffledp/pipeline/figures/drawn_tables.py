@@ -82,7 +82,7 @@ def in_three_forms(frame: pd.DataFrame, *about: str) -> dict[str, str]:
 
 def stated(frame: pd.DataFrame) -> dict[str, str]:
     """Return the values in a finished table's column delta for its caption; empty without this column."""
-    return {"delta": ", ".join(dict.fromkeys(frame["delta"]))} if "delta" in frame else {}
+    return {"delta": ", ".join(frame["delta"].unique())} if "delta" in frame else {}
 
 
 def _texts(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,8 +31,10 @@ def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any])
     """Return the methods with a positive cost and error, in the entry's order; each method has one point."""
     good = cells[cells["status"] == "ok"]
     errors = by_cell(good, summary, str(entry["y"]), entry.get("unit"))
-    columns = [*(good[name] for name in ("method", "trust", "guarantee", "accounting", entry["x"]))]
-    candidates = itertools.starmap(Offer, zip(*columns, good["cell"].map(errors).astype(float), strict=True))
+    numbers = good[["method", "trust", "guarantee", "accounting", entry["x"]]].assign(
+        error=good["cell"].map(errors).astype(float)
+    )
+    candidates = [Offer(*row) for row in numbers.itertuples(index=False)]
     positive = [offer for offer in candidates if offer.cost > 0 and offer.error > 0]
     return sorted(positive, key=lambda offer: list(entry["methods"]).index(offer.method))
 

@@ -24,12 +24,13 @@ def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Grid) -> list[str]
     for (accounting, plain, _), rows in reasoned.groupby(["accounting", "plain", "method"], sort=False):
         place = _where(pd.DataFrame(map(json.loads, rows["point"])), grid)
         lines.setdefault((accounting, plain, place), []).append(rows)
-    return [
-        f"{'; '.join(name for method, name in names.items() if method in set(rows['method']))} ({accounting})"
-        f"{f' at {place}' if place else ''}: {_merged(sorted(map(str, rows['reason'])))}"
-        for (accounting, _, place), groups in lines.items()
-        for rows in [pd.concat(groups)]
-    ]
+    texts = []
+    for (accounting, _, place), groups in lines.items():
+        rows = pd.concat(groups)
+        methods = "; ".join(name for method, name in names.items() if method in set(rows["method"]))
+        at = f" at {place}" if place else ""
+        texts.append(f"{methods} ({accounting}){at}: {_merged(sorted(map(str, rows['reason'])))}")
+    return texts
 
 
 def _where(points: pd.DataFrame, grid: Grid) -> str:

@@ -34,8 +34,7 @@ def leaderboard(
     )
     if (rows[list(columns)] == INFEASIBLE).any(axis=None):
         reasons = _by_method(chosen(cells, first.get("where", {})), "reason")
-        why = (reasons.get(m) for m in entry["methods"])
-        rows[WHY] = [reason if isinstance(reason, str) else "" for reason in why]  # none reads as nan
+        rows[WHY] = pd.Series(reasons, dtype=object).reindex(entry["methods"]).fillna("").to_list()
 
     def place(i: int) -> Any:
         ranks = [_rank(rows[heading][i], quantities[heading]) for heading in entry["order"]]

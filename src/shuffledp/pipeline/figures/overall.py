@@ -17,12 +17,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from shuffledp.identities import identities
-from shuffledp.numerics.rounding import round_to_digits
 from shuffledp.pipeline.experiments.bundle import FAKES
-from shuffledp.pipeline.experiments.results import IN_DOUBT, read_methods
-from shuffledp.pipeline.figures.best_protocols import best_protocols, draw_best, facts_of_best
-from shuffledp.pipeline.figures.captions import Numbers, finding, render
-from shuffledp.pipeline.figures.drawing_jobs import figure_folder
+from shuffledp.pipeline.experiments.results import read_methods
+from shuffledp.pipeline.figures.best_protocols import GROUPS, best_protocols, draw_best, facts_of_best
+from shuffledp.pipeline.figures.captions import finding, render
+from shuffledp.pipeline.figures.drawing_jobs import PAIR, figure_folder
 from shuffledp.pipeline.figures.files import as_csv, table_of_texts
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.overall_jobs import (
@@ -41,11 +40,10 @@ from shuffledp.pipeline.figures.protocols_by_year import by_year, facts_of_years
 from shuffledp.pipeline.figures.ranking import (
     ROBUST,
     SETTING,
+    at_first_setting,
     common_setting,
-    first_setting,
     ranking,
     records,
-    select_setting,
     setting_words,
     year_of,
 )
@@ -58,6 +56,7 @@ from shuffledp.pipeline.figures.rows import (
     draw_verdicts,
     draw_years,
 )
+from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.style import figure_style, rendered
 from shuffledp.pipeline.formatters import listed
 from shuffledp.pipeline.jobs import source
@@ -76,7 +75,6 @@ QUANTITIES = {
     WORST_METRIC: "squared error",
     **dict.fromkeys(("eps_central", "eps_shuffler"), "eps"),
 }
-_SHOWN_TRUST = [TRUST[trust] for trust in ("shuffler", "shuffler_adds", "secure_sum")]
 
 
 # -- numbers -------------------------------------------------------------------------------------------------------
@@ -88,8 +86,8 @@ def dumbbells(rows: pd.DataFrame) -> pd.DataFrame:
     Errors are in units of the curator's. The table is empty if no such protocol has exact accounting and a curator
     beside it.
     """
-    task = "" if rows.empty else str(rows["task"].iloc[0])
-    order = _best_first(rows[rows["task"] == task])
+    first = at_first_setting(rows).dropna(subset=["over_curator"])
+    order = first.assign(year=[year_of(str(name)) for name in first["protocol"]])
     shuffled = order[(order["trust"] == TRUST["shuffler"]) & (order["accounting"] == "exact")]
     columns = [
         *SETTING,
@@ -105,45 +103,26 @@ def dumbbells(rows: pd.DataFrame) -> pd.DataFrame:
     return table if len(shuffled) else table.head(0)
 
 
-def best_of_tasks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the best protocols for each task's first setting and each trust."""
-    best = []
-    for task in dict.fromkeys(rows["task"]):
-        order = _best_first(rows[rows["task"] == task])
-        best += [order[order["trust"] == trust].head(MOST_ROWS) for trust in _SHOWN_TRUST]
-    return pd.concat([rows.head(0), *best], ignore_index=True)[[*SETTING, "trust", "label"]]
+def robustness(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return eps with absent users, and fake users' gain over the root mean squared error.
 
-
-def _best_first(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the proven rows of a task's first setting; of errors equal in six digits, the older comes first."""
-    if rows.empty:
-        return rows.assign(year=[])
-    proven = select_setting(rows, first_setting(rows))
-    proven = proven[proven["over_curator"].notna() & ~proven["guarantee"].isin(IN_DOUBT)]
-    order = proven.assign(
-        digits=[round_to_digits(error, "nearest", 6) for error in proven["error"]],
-        year=[year_of(str(name)) for name in proven["protocol"]],
-    )
-    return order.sort_values(["digits", "year"], kind="stable", na_position="last")
-
-
-def robustness(rows: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
-    """Return eps with absent users, and fake users' gain over the root mean squared error, for `best_of_tasks`."""
-    columns = [*SETTING, "trust", "label", "guarantee", "error", *ROBUST]
-    matched = best.merge(rows[columns], on=list(best), how="left", sort=False)
-    matched = matched[matched["eps_dropped"].notna()]
-    return matched.assign(gain_over_error=matched["poisoning_gain"] / matched["error"] ** 0.5).drop(
-        columns="error"
-    )
+    The rows are the best protocols under each trust at the first setting of each task with a curator.
+    """
+    best = [rows.head(0)]
+    for _, rows_of_task in rows.groupby("task", sort=False):
+        order = at_first_setting(rows_of_task).dropna(subset=["over_curator"])
+        best += [order[order["trust"] == trust].head(MOST_ROWS) for trust in GROUPS]
+    table = pd.concat(best, ignore_index=True).dropna(subset=["eps_dropped"])
+    table["gain_over_error"] = table["poisoning_gain"] / table["error"] ** 0.5
+    return table[[*SETTING, "trust", "label", "guarantee", *ROBUST, "gain_over_error"]]
 
 
 def verdicts(claims: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     """Return the number of each paper's claims by verdict."""
     of_papers = claims[claims["kind"] == "claim"].drop_duplicates("id")
-    counts = pd.crosstab(of_papers["paper"], of_papers["overall"])
-    counts = counts.reindex(index=of_papers["paper"].unique(), columns=list(VERDICTS), fill_value=0)
-    named = counts.rename(names).rename_axis(index="paper", columns="verdict")
-    return pd.Series(named.stack(future_stack=True), name="claims").reset_index()
+    rows = pd.MultiIndex.from_product([of_papers["paper"].unique(), VERDICTS], names=["paper", "verdict"])
+    counts = of_papers.groupby(["paper", "overall"]).size().reindex(rows, fill_value=0)
+    return counts.rename("claims").reset_index().replace({"paper": dict(names)})
 
 
 def printed_over_exact(job: OverallJob) -> pd.DataFrame:
@@ -153,26 +132,24 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
     """
     key = ["paper", "method", "quantity"]
     parts = [pd.DataFrame({**dict.fromkeys(key, ""), "ratio": []})]
-    for job_of_gaps in job["gaps"]:
-        results = read_methods(
-            Path(job["results"]), job_of_gaps["paper"], job_of_gaps["experiment"], job_of_gaps["methods"]
-        )
-        summary = results.summary()
-        for method, quantity in job_of_gaps["methods"].items():
-            cells = results.cells[(results.cells["method"] == method) & (results.cells["status"] == "ok")]
-            grid = results.provenance[method]["job"]["grid"]
-            numbers = Numbers.of(cells, summary, quantity, [method], [*grid], {"accounting": "exact"})
-            if not all(numbers.drawn(method, accounting=name) for name in ("printed", "exact")):
-                continue
-            quotients = numbers.printed_over(method).to_numpy().ravel()
-            quotients = quotients[(quotients > 0) & (quotients < math.inf)]
-            label = job_of_gaps["labels"].get(method) or cells["label"].iloc[0]
-            names = job["names"][job_of_gaps["paper"]], label, QUANTITIES.get(quantity, quantity)
-            parts.append(pd.DataFrame({**dict(zip(key, names, strict=True)), "ratio": quotients}))
+    for setup in job["gaps"]:
+        quantities, paper = setup["methods"], setup["paper"]
+        results = read_methods(Path(job["results"]), paper, setup["experiment"], quantities)
+        summary, computed = results.summary(), results.cells[results.cells["status"] == "ok"]
+        for method, cells in computed.groupby("method", sort=False):
+            quantity = quantities[str(method)]
+            numbers = cells.assign(number=cells["cell"].map(by_cell(cells, summary, quantity)))
+            points = numbers.pivot(index="point", columns="accounting", values="number")
+            pairs = points.reindex(columns=PAIR).astype(float)
+            ratios = (pairs["printed"] / pairs["exact"]).to_numpy()
+            label = setup["labels"].get(str(method)) or cells["label"].iloc[0]
+            names = job["names"][paper], label, QUANTITIES.get(quantity, quantity)
+            parts.append(pd.DataFrame({**dict(zip(key, names, strict=True)), "ratio": ratios}))
     all_ratios = pd.concat(parts)
+    all_ratios = all_ratios[(all_ratios["ratio"] > 0) & (all_ratios["ratio"] < math.inf)]
     usual = all_ratios.drop_duplicates(key)["quantity"].mode()  # one axis has one quantity
-    ratios = all_ratios[all_ratios["quantity"].isin(usual[:1])].groupby(key, sort=False)["ratio"]
-    return ratios.agg(least="min", median="median", greatest="max", points="count").reset_index()
+    of_methods = all_ratios[all_ratios["quantity"].isin(usual[:1])].groupby(key, sort=False)["ratio"]
+    return of_methods.agg(least="min", median="median", greatest="max", points="count").reset_index()
 
 
 # -- captions ------------------------------------------------------------------------------------------------------
@@ -199,27 +176,21 @@ def _of_dumbbells(table: pd.DataFrame) -> dict[str, Any]:
 
 def _of_robustness(table: pd.DataFrame) -> dict[str, Any]:
     lost, colluding = table["eps_colluding"] == math.inf, table["eps_colluding"] / table["eps"]
+    finite = records(table[table["gain_over_error"] < math.inf])
     return {
         "absent": ABSENT_SHARE,
         "fakes": FAKES,
         "protocols": len(table),
         "lost": int(lost.sum()),
         "dropped": float((table["eps_dropped"] / table["eps"]).max()),
-        "grown": max(records(table[~lost].assign(times=colluding)), key=lambda row: float(row["times"])),
-        "gain": max(records(table), key=lambda row: _finite(row["gain_over_error"]), default=None),
+        "grown": max(records(table[~lost].assign(times=colluding)), key=lambda row: row["times"]),
+        "gain": max(finite, key=lambda row: row["gain_over_error"], default=None),
     }
-
-
-def _finite(number: float) -> float:
-    return number if number < math.inf else -math.inf  # nan too
 
 
 def _of_verdicts(table: pd.DataFrame) -> dict[str, Any]:
     counts = table.groupby("verdict")["claims"].sum()
-    return {
-        "every": int(counts.sum()),
-        "found": {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS},
-    }
+    return {"every": counts.sum(), "found": counts.to_dict()}
 
 
 def _of_gaps(table: pd.DataFrame) -> dict[str, Any]:
@@ -227,7 +198,7 @@ def _of_gaps(table: pd.DataFrame) -> dict[str, Any]:
         "methods": len(table),
         "looser": int((table["median"] > 1.01).sum()),
         "weak": int((table["median"] < 0.99).sum()),
-        "widest": max(records(table), key=lambda row: float(row["median"]), default=None),
+        "widest": max(records(table), key=lambda row: row["median"]),
     }
 
 
@@ -269,7 +240,7 @@ def publish_overall(job: OverallJob) -> None:
         "best_protocols": best_protocols(rows),
         "by_year": by_year(rows),
         "profiles": profiles(job["ranked"], rows),
-        "robustness": robustness(rows, best_of_tasks(rows)),
+        "robustness": robustness(rows),
         "verdicts": verdicts(table_of_texts(results / "claims/claims.csv"), job["names"]),
         "gaps": printed_over_exact(job),
     }
@@ -296,14 +267,15 @@ def _made(job: OverallJob, name: str, computed: pd.DataFrame) -> tuple[ManifestE
     shortened = job["run"]["scale"] != "paper"
     from_kept = draw is not None and (computed.empty or (shortened and name in SAMPLED))
     table = read_kept(source(job["kept"]), name) if from_kept else computed
-    title = ", ".join([TITLES[name], *([MARK] if from_kept else [])])
+    mark = [MARK] if from_kept else []
+    title = ", ".join([TITLES[name], *mark])
     prose = render(CAPTIONS / f"{name}.rst", facts(table)) + ("\n" + _NOT_OF_THIS_RUN if from_kept else "")
     files = {f"{name}.csv": as_csv(table), f"{name}.rst": prose.encode()}
     formats = job["formats"] if draw else []
     if draw:
         with figure_style():
             by_rows = draw in _WITH_FINDING
-            words = [finding(prose), *([f"({MARK})"] if from_kept else [])]
+            words = [finding(prose), *(f"({text})" for text in mark)]
             heading = " ".join(words) if by_rows else ": ".join(filter(None, (title, common_setting(table))))
             figure = draw(table)
             write_title(figure, heading)

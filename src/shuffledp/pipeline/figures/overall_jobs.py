@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 from shuffledp.pipeline.config import Experiment, Settings
 from shuffledp.pipeline.experiments.bundle import Bundle
-from shuffledp.pipeline.figures.drawing_jobs import RankedJob, figure_folder
+from shuffledp.pipeline.figures.drawing_jobs import PAIR, RankedJob, figure_folder
 from shuffledp.pipeline.figures.drawings import PAPERS
 from shuffledp.pipeline.figures.names import method_label
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, name_of
@@ -100,11 +100,10 @@ def _ranked(experiment: Experiment, results: str) -> RankedJob:
 
 
 def _compared(experiment: Experiment) -> dict[str, str]:
-    both = {"printed", "exact"}
     return {
         m: experiment.metrics[0] if method.protocol else method.returns
         for m, method in experiment.methods.items()
-        if both <= set(method.accounting or experiment.accounting)
+        if set(PAIR) <= set(method.accounting or experiment.accounting)
     }
 
 

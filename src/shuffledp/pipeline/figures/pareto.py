@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from shuffledp.pipeline.figures import end_names, panels
-from shuffledp.pipeline.figures.curves import INFEASIBLE, draw_text
+from shuffledp.pipeline.figures.curves import draw_infeasible
 from shuffledp.pipeline.figures.drawing_jobs import DrawingJob, Fields
 from shuffledp.pipeline.figures.drawn_curves import grouped
 from shuffledp.pipeline.figures.end_names import EndName
@@ -93,7 +93,7 @@ def _draw(
     mark: str,
 ) -> Figure:
     if not methods:
-        return draw_text(INFEASIBLE)
+        return draw_infeasible()
     controls = [offer for offer in points if offer not in methods]
     first = _PERMUTES if _PERMUTES in fronts else next(iter(fronts))
     line = fronts[first]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,9 @@ from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.palette import GRAY, Look, look_of, told_apart
 from shuffledp.pipeline.figures.ranking import (
     SETTING,
-    first_setting,
+    at_first_setting,
     records,
     results_of,
-    select_setting,
     setting_words,
     with_identities,
 )
@@ -49,10 +47,9 @@ def profiles(jobs: Sequence[RankedJob], rows: pd.DataFrame) -> pd.DataFrame:
     ]
     if not tables:
         return pd.DataFrame(columns=_COLUMNS)
-    rows_of_task = rows[rows["task"] == rows["task"].iloc[0]]
-    ranked = select_setting(rows_of_task, first_setting(rows_of_task))
+    ranked = at_first_setting(rows)
     profile_rows = pd.concat(tables).drop_duplicates(["label", "at_eps"])
-    placed = ranked[ranked["rank"].notna()].assign(place=lambda some: range(len(some)))
+    placed = ranked.assign(place=range(len(ranked)))
     merged = placed.merge(profile_rows, on=_KEY, how="inner").sort_values(["place", "at_eps"])
     wide = merged.pivot(index="place", columns="at_eps", values="found_delta")
     numbers = dict(zip(wide.index, _shared(wide.to_numpy(float)), strict=True))
@@ -90,7 +87,7 @@ def draw_profiles(table: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(8.6, 4.6), layout="constrained")
     ax = figure.subplots()
     eps, delta = table[["eps", "delta"]].iloc[0]
-    looks = {i.label: replace(look_of(i), marker="") for i in identities().values()}
+    looks = {i.label: look_of(i) for i in identities().values()}
     groups = {
         tuple(dict.fromkeys(curve["label"])): curve.drop_duplicates("at_eps")
         for _, curve in table.groupby("curve")

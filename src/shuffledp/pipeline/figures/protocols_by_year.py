@@ -10,7 +10,7 @@ import pandas as pd
 from shuffledp.guarantees import OURS
 from shuffledp.identities import identities
 from shuffledp.pipeline.figures.names import TRUST
-from shuffledp.pipeline.figures.ranking import SETTING, first_setting, records, select_setting, setting_words
+from shuffledp.pipeline.figures.ranking import SETTING, at_first_setting, records, setting_words
 
 #: Factor that the running best error falls by at least.
 GAIN = 0.99
@@ -22,12 +22,10 @@ def by_year(rows: pd.DataFrame) -> pd.DataFrame:
 
     The table is empty if no protocol of the shuffle model has a year.
     """
-    if rows.empty:
-        return pd.DataFrame(columns=_COLUMNS)
-    task = str(rows["task"].iloc[0])
-    published = select_setting(rows[rows["task"] == task], first_setting(rows[rows["task"] == task]))
-    published = published[published["rank"].notna() & (published["trust"] != TRUST["local"])]
-    built_in = published[published["protocol"].isin(list(identities()))]
+    published = at_first_setting(rows)
+    built_in = published[
+        published["protocol"].isin(list(identities())) & (published["trust"] != TRUST["local"])
+    ]
     dated = built_in.assign(year=[identities()[name].year or OURS for name in built_in["protocol"]])
     order = dated.assign(place=pd.to_numeric(dated["year"], errors="coerce"))
     order = order.sort_values(["place", "error"], kind="stable")  # this project's own ones last

@@ -105,6 +105,11 @@ def select_setting(rows: pd.DataFrame, setting: Fields) -> pd.DataFrame:
     return rows[[_is(row, setting) for row in records(rows)]]
 
 
+def at_first_setting(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the protocols with ranks at the setting of the first row, which `ranking` shows first."""
+    return rows if rows.empty else select_setting(rows, records(rows)[0]).dropna(subset=["rank"])
+
+
 def setting_words(row: Fields) -> str:
     """Return the setting of a row, as far as the row has it."""
     parts = [f"n = {row['users']:,.0f}"] if "users" in row else []
@@ -171,7 +176,7 @@ def _ranked(rows: pd.DataFrame) -> pd.DataFrame:
         place=rows["trust"].map(list(TRUST).index),
         unsound=~sound,
         infeasible=rows["error"].isna(),
-        digits=[float(f"{error:.9e}") for error in rows["error"]],
+        digits=[float(f"{error:.5e}") for error in rows["error"]],
         year=[year_of(str(name)) for name in rows["protocol"]],
     ).sort_values(["place", "infeasible", "unsound", "digits", "year"], kind="stable")
     ranks = (~order["unsound"]).groupby(order["place"]).cumsum()

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -104,21 +103,14 @@ def draw_years(table: pd.DataFrame) -> Figure:
     _dots(ax, protocols["error"][best], place[best], BLUE, BLUE)
     steps = protocols["error"].where(best).ffill()
     ax.step(steps, place, where="pre", color=BLUE, lw=1.2, zorder=1)
+    box = {"fc": "white", "ec": "none", "pad": 0.6}
     for i in place[best]:
-        style: dict[str, Any] = {
-            "textcoords": "offset points",
-            "ha": "right",
-            "va": "center",
-            "fontsize": SIZE,
-        }
-        box = {"fc": "white", "ec": "none", "pad": 0.6}
-        ax.annotate(number(protocols["error"][i]), (protocols["error"][i], i), (-6, 0), bbox=box, **style)
+        error = protocols["error"][i]
+        _beside(ax, number(error), error, i, "black", -6, ha="right", bbox=box)
     _groups(ax, protocols["year"][first].map(str))
     if np.isfinite(curator):
         ax.axvline(curator, color="black", ls=":", lw=1)
-        ax.annotate(
-            "curator", (curator, -0.6), (3, 1), textcoords="offset points", fontsize=SIZE, va="bottom"
-        )
+        _beside(ax, "curator", curator, -0.6, "black", 3, va="bottom")
     keys = {"least error so far, shuffler permutes": (BLUE, BLUE), "not the least": ("white", BLUE)}
     return _with_keys(figure, ax, keys, unit=False, squares={"other trust": ("white", GOLD)})
 
@@ -187,9 +179,9 @@ def _dots(ax: Axes, x: pd.Series, y: pd.Series, fill: Any, edge: Any, marker: st
     ax.scatter(x, y, s=26, c=fill, edgecolors=edge, marker=marker, zorder=3)
 
 
-def _beside(ax: Axes, text: str, x: float, y: float, color: str) -> None:
+def _beside(ax: Axes, text: str, x: float, y: float, color: str, away: float = 6, **more: Any) -> None:
     style: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": SIZE, "color": color}
-    ax.annotate(text, (x, y), (6, 0), **style)
+    ax.annotate(text, (x, y), (away, 0), **style | more)
 
 
 def _groups(ax: Axes, texts: pd.Series) -> None:
@@ -222,5 +214,4 @@ def _with_keys(
         for text, (fill, edge) in entries.items()
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-    seaborn.despine(ax=ax, left=True)
     return figure

@@ -236,8 +236,7 @@ def _points(job: DrawingJob) -> list[tuple[str | None, float, float]]:
     for column in (points["x"], points["y"], *panels, *points["where"]):
         if column not in rows:
             raise ValueError(f"{table} has no column {column!r}. Known: {', '.join(rows.columns)}.")
-    for column, value in points["where"].items():
-        rows = rows[rows[column] == str(value)]
+    rows = matching(rows, {column: str(value) for column, value in points["where"].items()})
     if panels:
         rows = rows[rows[panels[0]].isin([str(value) for value in orders(job)[job["entry"]["panels"]]])]
     if rows.empty:

@@ -69,7 +69,6 @@ def _methods_of(experiment: Experiment, paper: Paper, place: str, name: str, raw
                 ) from None
             continue  # "all" are all that have room for it
         entry = with_it
-    _check_formats(entry, place)
     _check_points(entry, paper, place)
     return list(entry["methods"])
 
@@ -192,14 +191,3 @@ def _check_points(entry: Fields, paper: Paper, place: str) -> None:
         if "panels" in entry["points"] and "panels" not in entry:
             raise ConfigurationError(f"{place}.points.panels: the figure has no panels.")
         require(table, paper.claims, f"{place}.points.claims: no table {table!r} of claims")
-
-
-def _check_formats(entry: Fields, place: str) -> None:
-    for key, apply in (
-        ("format", lambda text: format(1.0, text)),
-        ("panel_label", lambda text: text.format(1)),
-    ):
-        try:
-            apply(entry.get(key, ""))
-        except (ValueError, LookupError, AttributeError) as error:
-            raise ConfigurationError(f"{place}.{key}: {entry[key]!r} is not a format: {error}") from None

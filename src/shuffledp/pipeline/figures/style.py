@@ -45,12 +45,7 @@ SIZE = 7.5
 #: Width in inches of a column of a two-column paper.
 COLUMN_WIDTH = 3.3
 _COLUMN: dict[Any, Any] = {
-    "font.size": 8,
-    "axes.titlesize": 8,
-    "axes.labelsize": 8,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "legend.fontsize": 8,
+    **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize"), 8),
     "lines.linewidth": 1.0,
     "lines.markersize": 3.5,
     "font.family": "DejaVu Serif",
