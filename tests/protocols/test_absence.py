@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import nbinom
 
 from protocols.test_poisoning import BUILT_INS, calibrated
+from shuffledp.accounting import composed_epsilon
 from shuffledp.accounting.general.spent import PRECISION, spent_epsilon
 from shuffledp.guarantees import ABSENCE
 from shuffledp.populations import Binomial, Fixed
@@ -193,3 +194,12 @@ def test_bad_shares():
     for share in (-0.1, 1.1, math.nan):
         with pytest.raises(ValueError, match="share must be in"):
             protocol.remaining_epsilon(share, BUDGET, colluding=True)
+
+
+def test_absent_users_of_several_rounds():
+    """Rounds are composed: of the same absent users ten rounds reveal more than one."""
+    protocol, budget = get("frequency", "grr_blanket")(1000, 4, 1.0, 0), Budget(1.0, 1e-6)
+    profile = protocol.profile_without(0.1, colluding=True)
+    found = protocol.remaining_epsilon(0.1, budget, colluding=True, rounds=10)
+    assert found == pytest.approx(composed_epsilon([profile], 1e-6, rounds=[10]), rel=1e-3)
+    assert found > 1.5 * protocol.remaining_epsilon(0.1, budget, colluding=True)

@@ -1,4 +1,5 @@
 import functools
+import math
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from shuffledp.accounting.shuffle_gaussian.checkin import (
     checkin_shuffle_gaussian_rdp,
     checkin_theorem3_epsilon,
 )
+from shuffledp.accounting.shuffle_gaussian.checkin_participants import log_mass
 from shuffledp.accounting.shuffle_gaussian.subsampled import (
     SUBSAMPLED_FORMS,
     subsampled_rdp,
@@ -147,3 +149,10 @@ def test_orders_suffice_or_warn():
     assert found == subsampled_shuffle_gaussian_epsilon(most_order=enough_orders(60, 5.0, DELTA), **small)
     with pytest.warns(LastOrderWarning):
         subsampled_shuffle_gaussian_epsilon(n=10**9, m=10**8, sigma=9.0, rounds=1, delta=1e-9, form="pair")
+
+
+@pytest.mark.parametrize("first, last", [(1, 60), (80, 99), (101, 140), (150, 400), (95, 110)])
+def test_blocks_of_participants_bound_their_mass(first, last):
+    found = math.exp(log_mass(1000, 0.1, first, last))
+    exact = float(binom.pmf(np.arange(first, last + 1), 1000, 0.1).sum())
+    assert exact * (1 - 1e-9) <= found <= 6 * exact

@@ -1,8 +1,11 @@
 """Noise atoms: the inverse is correct, it has its closed form, and the dominating vector dominates."""
 
+import math
+
 import numpy as np
 import pytest
 
+from shuffledp.accounting.summation.loss_cells import LossGrid, Noise, cells_of
 from shuffledp.accounting.summation.noise_atoms import (
     atom_indices,
     atom_inverse,
@@ -46,3 +49,11 @@ def test_atoms_sum_to_zero(size, atoms, hubs):
 def test_wrong_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_underflowing_law_has_infinite_losses():
+    noise = Noise(np.array([0.0, -math.inf, -1.0, -2.0]), np.array([0.5, 0.0, 0.3, 0.2]), 1, 0.0, 0.0)
+    grid = LossGrid(0.1, 256, 1)
+    upper, lower = (cells_of(noise, 1, bound, grid) for bound in ("upper", "lower"))
+    assert upper.infinite == pytest.approx(lower.infinite + 0.3)
+    assert upper.mass.sum() + upper.infinite >= lower.mass.sum() + lower.infinite

@@ -12,11 +12,12 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+import scipy.stats
 
 from demo_job import demo_job
 from references.laws import binomial, moved, two_counts
 from shuffledp.accounting import Infeasible
-from shuffledp.pipeline.audit import frequency, scale, set_views, summation, table, vectors
+from shuffledp.pipeline.audit import frequency, scale, scale_reports, set_views, summation, table, vectors
 from shuffledp.pipeline.audit.auditor import (
     AS_LABELED,
     EXCEEDS,
@@ -40,7 +41,7 @@ from shuffledp.protocols.frequency.one_sided_noise import OneSidedCounts
 from shuffledp.protocols.frequency.pure_dump import PureDump
 from shuffledp.protocols.frequency.truncation import Truncation
 from shuffledp.storage import publish
-from shuffledp.tasks import Budget, Frequency
+from shuffledp.tasks import Budget, Frequency, Sets
 
 PLUGINS = Path(__file__).resolve().parents[2] / "protocols/plugins"
 PROTOCOLS = protocols()
@@ -382,3 +383,45 @@ def test_rows_join_unless_claims_fail(tmp_path):
     publish(made[0].with_suffix(".sha256"), {made[0]: table.text_of([wrong]).encode()})
     with pytest.raises(ViolatedClaimError, match="1 sound claims do not hold:\n  frequency truncation"):
         join_tables(made)
+
+
+@pytest.mark.parametrize(
+    "name, task, why",
+    [
+        ("subset_selection", Frequency(2), "no third value"),
+        ("solh", Frequency(2), "no third value"),
+        ("balls_into_bins", Sets(3, 2), "too few items for a third set"),
+        ("subset_shuffled", Sets(5, 2), "no three disjoint sets"),
+    ],
+)
+def test_too_few_values_for_other_users_are_said(name, task, why):
+    protocol = get(task.kind, name)
+    setting = AuditSetting(protocol, protocol.accountings[-1], task, Fixed(9999), Budget(1.0, 1e-6))
+    with pytest.raises(MissingProfileError, match=why):
+        at_scale(setting.calibrated(), Fixed(9999), [1.0])
+
+
+def test_subsets_of_one_value_are_randomized_response():
+    """A third value takes the place of each other user, and user 1's report has another value than the two, too."""
+    one = get("frequency", "subset_selection").calibrate(
+        Budget(1.0, 1e-6), Fixed(99), Frequency(5), accounting="exact", size=1
+    )
+    response = get("frequency", "grr_blanket")(100, 5, one.report.eps_local, 0)
+    found, expected = (at_scale(protocol, Fixed(99), [0.5])[0].found for protocol in (one, response))
+    assert found.low == pytest.approx(expected.low, rel=1e-9)
+
+
+def test_removed_user_of_noisy_counts():
+    protocol = get("frequency", "skellam").calibrate(
+        Budget(1.0, 1e-6, neighbours="add_remove"), Fixed(99), Frequency(5), accounting="exact"
+    )
+    (found,) = at_scale(protocol, Fixed(99), [1.0], "add_remove")
+    assert 0 < found.found.low <= found.found.high <= 1e-6
+    with pytest.raises(MissingProfileError, match="added or removed"):
+        at_scale(get("frequency", "grr_blanket")(100, 5, 1.0, 0), Fixed(99), [1.0], "add_remove")
+
+
+def test_laplace_reports_beyond_the_norm():
+    noise = scipy.stats.laplace(scale=2 / 1.4)
+    expected = [noise.sf(1 - x) for x in (1, -1, 0)]
+    assert scale_reports._laplace_kinds(1.4) == pytest.approx(expected, rel=1e-12)

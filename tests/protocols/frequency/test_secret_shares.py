@@ -1,6 +1,7 @@
 """Multi-message protocols: numbers of the paper's setting, both levels of simulation, decoding and rejections."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -213,3 +214,10 @@ def test_integer_noise_meets_its_delta(law):
         assert 2 * true(protocol.tau) <= delta * (1 + 1e-9)
         estimated.append(2 * true(planned) / delta)
     assert max(estimated) > 1.0002
+
+
+@pytest.mark.parametrize("field, value", [("group_order", 1), ("shares", 0)])
+def test_secure_sum_without_parties_is_refused(field, value):
+    protocol = calibrated("multi_expected")
+    with pytest.raises(ValueError, match=f"got {value}"):
+        replace(protocol, **{field: value})

@@ -12,9 +12,9 @@ from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.calibrations import SubsetExponential
 from shuffledp.protocols.conformance import SameSets
-from shuffledp.protocols.sets import _subset
+from shuffledp.protocols.sets import _set_protocol, _subset
 from shuffledp.protocols.sets._subset import drawn_subsets
-from shuffledp.tasks import Budget, Participants, Public, Sets, Users
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Sets, Users
 
 FALSE_ALARM = 1e-6  # of every chi-square test; the seeds are fixed
 EPS = (0.5, 1.0, 2.0)
@@ -150,3 +150,14 @@ def test_many_subsets_are_counted_in_blocks(monkeypatch):
     assert np.all(parts.sum(axis=1) == 40 * protocol.mechanism.subset_size)
     error = np.sqrt((whole.var(axis=0) + parts.var(axis=0)) / 600)
     assert np.all(np.abs(whole.mean(axis=0) - parts.mean(axis=0)) < 5.5 * error)
+
+
+def test_wrong_shapes_and_levels_are_refused():
+    public = Public(n_users=np.array([5.0, 5.0]))
+    with pytest.raises(ValueError, match="Expected a sets task"):
+        _set_protocol.sets_task(Frequency(3))
+    with pytest.raises(ValueError, match=r"got shape \(2, 3\)"):
+        _set_protocol.holders(Participants(public, np.zeros((2, 3)), np.zeros((2, 3))))
+    with pytest.raises(ValueError, match="level_counts is missing"):
+        _set_protocol.announced_sizes(public, 2)
+    assert _set_protocol.announced_sizes(public, 1) == (5,)
