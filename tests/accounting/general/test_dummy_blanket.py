@@ -6,7 +6,7 @@ from shuffledp.accounting.general.dummy_blanket import point_blanket_deltas
 
 
 @pytest.mark.parametrize("eps", [0.005, 0.01])
-def test_spaced_sum_is_near_the_whole_sum(eps):
+def test_spaced_sum_is_near_whole(eps):
     whole, spaced = (point_blanket_deltas([200_000], 4, eps, 1.0, 1e-12, most)[0] for most in (10**6, 2048))
     assert whole != spaced
     assert spaced == pytest.approx(whole, rel=1e-3)

@@ -394,14 +394,14 @@ def test_rows_join_unless_claims_fail(tmp_path):
         ("subset_shuffled", Sets(5, 2), "no three disjoint sets"),
     ],
 )
-def test_too_few_values_for_other_users_are_said(name, task, why):
+def test_too_few_values_are_refused(name, task, why):
     protocol = get(task.kind, name)
     setting = AuditSetting(protocol, protocol.accountings[-1], task, Fixed(9999), Budget(1.0, 1e-6))
     with pytest.raises(MissingProfileError, match=why):
         at_scale(setting.calibrated(), Fixed(9999), [1.0])
 
 
-def test_subsets_of_one_value_are_randomized_response():
+def test_subsets_of_one_are_responses():
     """A third value takes the place of each other user, and user 1's report has another value than the two, too."""
     one = get("frequency", "subset_selection").calibrate(
         Budget(1.0, 1e-6), Fixed(99), Frequency(5), accounting="exact", size=1

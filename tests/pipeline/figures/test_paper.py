@@ -266,7 +266,7 @@ def jobs(project):
         ('citation: "Nobody 2024"', 'citation: "Somebody 2024"', set()),  # in the manifest alone
     ],
 )
-def test_change_is_in_the_jobs_that_show_it(tmp_path, old, new, drawn):
+def test_change_is_in_its_jobs(tmp_path, old, new, drawn):
     project = Drawn(tmp_path)
     whole, before = project.job(), jobs(project)
     file = tmp_path / "config/experiments/demo.yaml"
@@ -286,7 +286,7 @@ def test_citation_is_part_of_claim_table(project):
 @pytest.mark.parametrize(
     "figures, drawn", [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
 )
-def test_baseline_is_in_the_jobs_of_its_figures(tmp_path, figures, drawn):
+def test_baseline_is_in_its_figures(tmp_path, figures, drawn):
     project = Drawn(tmp_path)
     before = jobs(project)
     mine = tmp_path / "config/baselines/mine.yaml"
