@@ -28,6 +28,8 @@ def write(results: Path, begins: str = "") -> list[Path]:
         for job in json.loads(read_verified(path, path.with_name(CHECKSUMS)))
     ]
     for job in jobs:
+        for look in job.get("looks", {}).values():
+            look["dash"] = _dash_of(look["dash"])
         if job["kind"] == "figure" and f"{job['paper']}/{job['id']}".startswith(begins):
             path = results / "column" / job["paper"] / f"{job['id']}.pdf"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -36,6 +38,11 @@ def write(results: Path, begins: str = "") -> list[Path]:
     if not files:
         raise ValueError(f"{results} has no figure whose name begins with {begins!r}.")
     return files
+
+
+def _dash_of(written: Any) -> Any:
+    """Return the dashes of a line in Matplotlib's notation, which JSON writes as lists."""
+    return written if isinstance(written, str) else (written[0], tuple(written[1]))
 
 
 def main(arguments: list[str]) -> int:

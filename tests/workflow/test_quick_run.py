@@ -121,5 +121,6 @@ def test_column_figures_are_of_the_run(quick_run, monkeypatch):
     folder = Path("results/quick")
     drawn = {path.stem for path in (folder / "figures/dump").glob("fig8*.png")}
     assert {path.stem for path in tool.write(folder, "dump/fig8")} == drawn
+    assert tool.write(folder, "random_population/fig9"), "with dashed lines"
     with pytest.raises(ValueError, match="has no figure whose name"):
         tool.write(folder, "comparison/")  # a study that a quick run leaves out

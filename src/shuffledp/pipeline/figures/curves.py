@@ -54,7 +54,7 @@ def draw(what: Picture) -> Figure:
     tall = max(_COLUMN_HEIGHT if in_column() else _HEIGHT, end_names.height_of(beside.values()) - 0.2)
     heights = [tall, _STRIP] if strip else [tall]
     wide = COLUMN_WIDTH if in_column() else _WIDTHS[across - 1]
-    figure = Figure(figsize=(wide, down * sum(heights) + _REST), layout="constrained")
+    figure = Figure(figsize=(wide, down * sum(heights) + _REST))
     rows = len(heights)
     grid = figure.subplots(
         down * rows, across, sharex=True, sharey="row", squeeze=False, height_ratios=heights * down

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Annotation, OffsetFrom
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
@@ -68,11 +69,7 @@ def write(ax: Axes, names: Iterable[EndName], size: float = POINTS) -> None:
 
 def laid_out(figure: Figure) -> Figure:
     """Lay a figure out once, then move the names of each panel apart, and keep this layout."""
-    engine = figure.get_layout_engine()
-    if engine is None:
-        return figure
-    engine.execute(figure)
-    figure.set_layout_engine("none")
+    ConstrainedLayoutEngine().execute(figure)
     inches = 72 / figure.dpi
     for ax in figure.axes:
         notes = [text for text in ax.texts if isinstance(text, Annotation) and text.get_gid() == _BESIDE]

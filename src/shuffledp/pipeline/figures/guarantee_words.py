@@ -80,12 +80,11 @@ def _grouped(
 def _named(some: pd.DataFrame, whole: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]) -> str:
     """Return the methods of some cells, with their accountings if only some of a method's cells are included."""
     texts = []
+    of_some, of_all = (rows.groupby(["method", "accounting"]).size() for rows in (some, whole))
     for method, name in names.items():
-        counts, all_counts = (
-            rows.loc[rows["method"] == method, "accounting"].value_counts() for rows in (some, whole)
-        )
-        if counts.empty:
+        if method not in of_some:
             continue
+        counts, all_counts = of_some[method], of_all[method]
         parts = [", ".join(a for a in order if a in counts)] if len(counts) < len(all_counts) else []
         parts += ["in part"] if (counts < all_counts[counts.index]).any() else []
         texts.append(f"{name} ({', '.join(parts)})" if parts else name)

@@ -98,7 +98,7 @@ def _draw(
     first = _PERMUTES if _PERMUTES in fronts else next(iter(fronts))
     line = fronts[first]
     on_front = [offer for best in fronts.values() for offer in best]
-    figure = Figure(figsize=(2 * COLUMN_WIDTH if in_column() else 9.2, 4.0), layout="constrained")
+    figure = Figure(figsize=(2 * COLUMN_WIDTH if in_column() else 9.2, 4.0))
     everywhere, close = figure.subplots(1, 2, width_ratios=[1, 1.6])
     box = _ends(line, _AROUND)
     for ax, title, ends in (

@@ -35,7 +35,7 @@ def draw(what: Picture) -> Figure:
     across = 2 if in_column() else on_page
     down = math.ceil(len(order) / across)
     wide = COLUMN_WIDTH if in_column() else _WIDTH
-    figure = Figure(figsize=(wide, down * _HEIGHT + _REST), layout="constrained")
+    figure = Figure(figsize=(wide, down * _HEIGHT + _REST))
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     groups = {group[0]: group for group in what.together}
     for ax, name in zip(grid.flat, order, strict=False):
