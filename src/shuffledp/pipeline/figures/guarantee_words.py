@@ -84,7 +84,7 @@ def _named(some: pd.DataFrame, whole: pd.DataFrame, names: Mapping[str, str], or
     for method, name in names.items():
         if method not in of_some:
             continue
-        counts, all_counts = of_some[method], of_all[method]
+        counts, all_counts = of_some.xs(method), of_all.xs(method)
         parts = [", ".join(a for a in order if a in counts)] if len(counts) < len(all_counts) else []
         parts += ["in part"] if (counts < all_counts[counts.index]).any() else []
         texts.append(f"{name} ({', '.join(parts)})" if parts else name)
