@@ -124,6 +124,7 @@ ENDS = [
     ),
     (lambda grid: a.optimal_dummies(Fixed(99), 0.5, 1e-3, grid=grid), [7], [[7]], "grid must be an integer"),
     (lambda n: a.discrete_gaussian_gap([n], 1.0), 1, 0, "n must be at least 1"),
+    (lambda q: a.share_count(40, q), 2, 1, "group_order must be an integer >= 2"),
     (lambda n: a.share_count(40, 1024, n, form="balle"), 19, 18, "n must be at least 19"),
     (
         lambda held: a.user_level_delta(1.0, 0.5, 99, 9.0, 5, held),
