@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
+from shuffledp.pipeline.figures.overall_jobs import KEY
 from shuffledp.pipeline.figures.paper import in_column
-from shuffledp.pipeline.manifest import CHECKSUMS, JOBS
+from shuffledp.pipeline.manifest import CHECKSUMS, DRAWINGS, MANIFEST
 from shuffledp.storage import IntegrityError, read_verified
 
 
@@ -19,18 +21,25 @@ def write(results: Path, begins: str = "") -> list[Path]:
     """Write ``column/<paper>/<figure>.pdf`` below the results for every figure of the run; return the files.
 
     The jobs are those that the run wrote beside its drawings, whatever the configuration is now. Raises ValueError if
-    the run has no such figure.
+    the run has no such figure, or is of an earlier version, which wrote no jobs.
     """
+    for path in sorted(results.glob(f"figures/*/{MANIFEST}")):
+        if path.parent.name != KEY and not path.with_name(DRAWINGS).is_file():
+            raise ValueError(
+                f"{path.parent} is of an earlier version: run the workflow again, which draws it anew."
+            )
     files = []
-    jobs: list[dict[str, Any]] = [
+    jobs: list[DrawingJob] = [
         job
-        for path in sorted(results.glob(f"figures/*/{JOBS}"))
+        for path in sorted(results.glob(f"figures/*/{DRAWINGS}"))
         for job in json.loads(read_verified(path, path.with_name(CHECKSUMS)))
     ]
     for job in jobs:
-        for look in job.get("looks", {}).values():
-            look["dash"] = _dash_of(look["dash"])
         if job["kind"] == "figure" and f"{job['paper']}/{job['id']}".startswith(begins):
+            for look in job["looks"].values():
+                look["dash"] = _dash_of(look["dash"])
+            if job["points"]:
+                job["points"]["table"] = results / "claims" / job["paper"] / Path(job["points"]["table"]).name
             path = results / "column" / job["paper"] / f"{job['id']}.pdf"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(in_column({**job, "results": str(results)}))

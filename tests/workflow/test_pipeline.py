@@ -54,6 +54,8 @@ def test_changed_texts_only_redraw(tiny_run, tmp_path):
     assert any(name.startswith("site/charts/") for name in changed), "the label is in the charts"
     moved = tiny_run.folder.rename(tmp_path / "there")
     assert "Nothing to be done" in Project(moved).succeeds(*TINY)
+    (moved / "workflow/report/tiny/any.rst").write_text("What to look at.\n")
+    assert jobs_listed(Project(moved).succeeds(*TINY, "--dry-run")) == {"draw_tiny": 1, "pages": 1}
 
 
 def test_changed_configuration_reruns_dependent_jobs(tiny_run):

@@ -23,8 +23,8 @@ from shuffledp.storage import verified
 
 MANIFEST = "manifest.json"
 CHECKSUMS = "figures.sha256"
-#: Jobs of a paper's drawings, from which pictures can be drawn again.
-JOBS = "drawings.json"
+#: Jobs of a paper's drawings, with which a tool draws its pictures again from the same results.
+DRAWINGS = "drawings.json"
 
 
 def _name_in_folder(path: Path) -> Path:

@@ -151,8 +151,11 @@ def test_orders_suffice_or_warn():
         subsampled_shuffle_gaussian_epsilon(n=10**9, m=10**8, sigma=9.0, rounds=1, delta=1e-9, form="pair")
 
 
-@pytest.mark.parametrize("first, last", [(1, 60), (80, 99), (101, 140), (150, 400), (95, 110)])
-def test_blocks_of_participants_bound_their_mass(first, last):
+@pytest.mark.parametrize(
+    "first, last, factor",
+    [(1, 60, 1.1), (80, 99, 2.0), (101, 140, 4.0), (150, 400, 1.1), (95, 110, 1.2)],
+)
+def test_blocks_of_participants_bound_their_mass(first, last, factor):
     found = math.exp(log_mass(1000, 0.1, first, last))
     exact = float(binom.pmf(np.arange(first, last + 1), 1000, 0.1).sum())
-    assert exact * (1 - 1e-9) <= found <= 6 * exact
+    assert exact * (1 - 1e-9) <= found <= factor * exact

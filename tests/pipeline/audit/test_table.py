@@ -402,7 +402,7 @@ def test_too_few_values_are_refused(name, task, why):
 
 
 def test_subsets_of_one_are_responses():
-    """A third value takes the place of each other user, and user 1's report has another value than the two, too."""
+    """Subset selection with subsets of one value is randomized response: both audits find the same delta."""
     one = get("frequency", "subset_selection").calibrate(
         Budget(1.0, 1e-6), Fixed(99), Frequency(5), accounting="exact", size=1
     )
@@ -422,6 +422,7 @@ def test_removed_user_of_noisy_counts():
 
 
 def test_laplace_reports_beyond_the_norm():
+    """Three tails of Laplace noise of scale 2 / eps, from SciPy."""
     noise = scipy.stats.laplace(scale=2 / 1.4)
     expected = [noise.sf(1 - x) for x in (1, -1, 0)]
     assert scale_reports._laplace_kinds(1.4) == pytest.approx(expected, rel=1e-12)

@@ -245,7 +245,7 @@ def test_one_drawing_is_written_alone(project, unrendered):
     assert (project.root / "results/figures/demo/errors.csv").is_file()
 
 
-# -- what is drawn again -------------------------------------------------------------------------------------------
+# -- what a change of the configuration changes --------------------------------------------------------------------
 
 EVERY = {"fig1_printed", "fig1", "fig2", "errors"}
 
@@ -255,7 +255,7 @@ def jobs(project):
 
 
 @pytest.mark.parametrize(
-    "old, new, drawn",
+    "old, new, changed",
     [
         ('label: "eps 2"', 'label: "two"', EVERY - {"fig2"}),
         ('title: "Error by rate"', 'title: "By rate"', {"fig2"}),
@@ -266,14 +266,15 @@ def jobs(project):
         ('citation: "Nobody 2024"', 'citation: "Somebody 2024"', set()),  # in the manifest alone
     ],
 )
-def test_change_is_in_its_jobs(tmp_path, old, new, drawn):
+def test_change_is_in_its_jobs(tmp_path, old, new, changed):
+    """The rules of single figures take these jobs as parameters."""
     project = Drawn(tmp_path)
     whole, before = project.job(), jobs(project)
     file = tmp_path / "config/experiments/demo.yaml"
     assert old in file.read_text()
     file.write_text(file.read_text().replace(old, new, 1))
     project.settings = project.load()
-    assert {id for id, job in jobs(project).items() if job != before[id]} == drawn
+    assert {id for id, job in jobs(project).items() if job != before[id]} == changed
     assert project.job() != whole
 
 
@@ -284,16 +285,16 @@ def test_citation_is_part_of_claim_table(project):
 
 
 @pytest.mark.parametrize(
-    "figures, drawn", [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
+    "figures, changed", [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
 )
-def test_baseline_is_in_its_figures(tmp_path, figures, drawn):
+def test_baseline_is_in_its_figures(tmp_path, figures, changed):
     project = Drawn(tmp_path)
     before = jobs(project)
     mine = tmp_path / "config/baselines/mine.yaml"
     mine.parent.mkdir()
     mine.write_text(f"task: frequency\nmethods: {{mine: {{protocol: local}}}}\nfigures: {figures}\n")
     project.settings = project.load()
-    assert {id for id, job in jobs(project).items() if job != before[id]} == drawn
+    assert {id for id, job in jobs(project).items() if job != before[id]} == changed
 
 
 def test_damaged_result_is_refused(tmp_path):

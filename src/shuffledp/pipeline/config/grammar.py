@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -718,9 +719,11 @@ class Figure(Drawn):
     @classmethod
     def _check_panel_label(cls, text: str) -> str:
         try:
-            text.format(1)
-        except (ValueError, LookupError, AttributeError) as error:
+            constant = text.format(1) == text.format(2)
+        except (ValueError, LookupError, AttributeError, TypeError) as error:
             raise mistake(f"{text!r} is not a format: {error}") from None
+        if constant:
+            raise mistake(f"must contain {{}} for the value of a panel, got {text!r}.")
         return text
 
 
@@ -735,7 +738,10 @@ class Entry(Concept):
 
 
 class Table(Drawn):
-    """Table of one number per cell over rows and columns, or of several quantities with a row per method."""
+    """Table of one number per cell over rows and columns, or of several quantities with a row per method.
+
+    ``format`` is a point, the number of decimals (f) or of significant digits (g), and this letter.
+    """
 
     rows: Distinct[StrictStr] = absent()
     columns: Distinct[StrictStr] = absent()
@@ -743,7 +749,7 @@ class Table(Drawn):
     entries: Annotated[list[Entry], Field(min_length=1)] = absent()
     order: Distinct[Text] = absent()
     controls: Distinct[Id] = absent()
-    format: Annotated[StrictStr, Field(pattern=r"^\.\d+[fg]$")] = ".4g"
+    format: StrictStr = ".4g"
     headings: dict[Id, Text] = absent()
 
     @classmethod
@@ -752,6 +758,13 @@ class Table(Drawn):
         numbers, entries = ("rows", "columns", "value"), ("entries", "order")
         needed, others = (entries, numbers) if "entries" in value else (numbers, (*entries, "controls"))
         return (*super().keys_of(value)[0], *needed), set(cls.model_fields) - set(others)
+
+    @field_validator("format")
+    @classmethod
+    def _check_format(cls, text: str) -> str:
+        if not re.fullmatch(r"\.(\df|[1-9]g)", text):
+            raise mistake(f"must be a point, a digit, and f or g, such as .4g, got {text!r}.")
+        return text
 
     @model_validator(mode="after")
     def _order_of_entries(self) -> Self:
@@ -772,7 +785,7 @@ class Table(Drawn):
                 raise mistake(wrong)
             try:
                 filled = text.format("\n")
-            except (ValueError, LookupError, AttributeError) as error:
+            except (ValueError, LookupError, AttributeError, TypeError) as error:
                 raise mistake(f"headings: {text!r} is not a format: {error}") from None
             if ("\n" in filled) != (axis in (self.columns or ())):
                 raise mistake(

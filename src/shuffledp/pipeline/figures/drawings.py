@@ -30,7 +30,7 @@ from shuffledp.pipeline.figures.palette import (
     with_free_color,
     with_other_marker,
 )
-from shuffledp.pipeline.manifest import CHECKSUMS, JOBS, MANIFEST
+from shuffledp.pipeline.manifest import CHECKSUMS, DRAWINGS, MANIFEST
 
 TABLE_FORMATS = ("csv", "md", "tex", "tabular")
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
@@ -301,7 +301,7 @@ def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Pa
     folder = figure_folder(results, paper.key)
     return [
         folder / MANIFEST,
-        folder / JOBS,
+        folder / DRAWINGS,
         folder / CHECKSUMS,
         *files_of(results, [*drawings_of(paper), *claim_tables(paper)], formats),
     ]

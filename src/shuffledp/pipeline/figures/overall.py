@@ -106,7 +106,8 @@ def dumbbells(rows: pd.DataFrame) -> pd.DataFrame:
 def robustness(rows: pd.DataFrame) -> pd.DataFrame:
     """Return eps with absent users, and fake users' gain over the root mean squared error.
 
-    The rows are the best protocols under each trust at the first setting of each task with a curator.
+    The rows are at most `MOST_ROWS` protocols under each trust, at the first setting of each task with a curator there.
+    Protocols without these numbers are left out.
     """
     best = [rows.head(0)]
     for _, rows_of_task in rows.groupby("task", sort=False):
@@ -132,9 +133,9 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
     """
     key = ["paper", "method", "quantity"]
     parts = [pd.DataFrame({**dict.fromkeys(key, ""), "ratio": []})]
-    for setup in job["gaps"]:
-        quantities, paper = setup["methods"], setup["paper"]
-        results = read_methods(Path(job["results"]), paper, setup["experiment"], quantities)
+    for gap_job in job["gaps"]:
+        quantities, paper = gap_job["methods"], gap_job["paper"]
+        results = read_methods(Path(job["results"]), paper, gap_job["experiment"], quantities)
         summary, computed = results.summary(), results.cells[results.cells["status"] == "ok"]
         for method, cells in computed.groupby("method", sort=False):
             quantity = quantities[str(method)]
@@ -142,7 +143,7 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
             points = numbers.pivot(index="point", columns="accounting", values="number")
             pairs = points.reindex(columns=PAIR).astype(float)
             ratios = (pairs["printed"] / pairs["exact"]).to_numpy()
-            label = setup["labels"].get(str(method)) or cells["label"].iloc[0]
+            label = gap_job["labels"].get(str(method)) or cells["label"].iloc[0]
             names = job["names"][paper], label, QUANTITIES.get(quantity, quantity)
             parts.append(pd.DataFrame({**dict(zip(key, names, strict=True)), "ratio": ratios}))
     all_ratios = pd.concat(parts)
@@ -267,15 +268,15 @@ def _made(job: OverallJob, name: str, computed: pd.DataFrame) -> tuple[ManifestE
     shortened = job["run"]["scale"] != "paper"
     from_kept = draw is not None and (computed.empty or (shortened and name in SAMPLED))
     table = read_kept(source(job["kept"]), name) if from_kept else computed
-    mark = [MARK] if from_kept else []
-    title = ", ".join([TITLES[name], *mark])
+    marks = [MARK] if from_kept else []
+    title = ", ".join([TITLES[name], *marks])
     prose = render(CAPTIONS / f"{name}.rst", facts(table)) + ("\n" + _NOT_OF_THIS_RUN if from_kept else "")
     files = {f"{name}.csv": as_csv(table), f"{name}.rst": prose.encode()}
     formats = job["formats"] if draw else []
     if draw:
         with figure_style():
             by_rows = draw in _WITH_FINDING
-            words = [finding(prose), *(f"({text})" for text in mark)]
+            words = [finding(prose), *(f"({mark})" for mark in marks)]
             heading = " ".join(words) if by_rows else ": ".join(filter(None, (title, common_setting(table))))
             figure = draw(table)
             write_title(figure, heading)

@@ -56,7 +56,7 @@ from shuffledp.pipeline.figures.selected_rows import (
 )
 from shuffledp.pipeline.figures.style import column_style, figure_style, rendered
 from shuffledp.pipeline.jobs import source
-from shuffledp.pipeline.manifest import CHECKSUMS, JOBS, MANIFEST, DrawnPaper, ManifestEntry, run_of
+from shuffledp.pipeline.manifest import CHECKSUMS, DRAWINGS, MANIFEST, DrawnPaper, ManifestEntry, run_of
 from shuffledp.storage import publish, write_atomically
 
 log = logging.getLogger(__name__)
@@ -85,8 +85,8 @@ def draw_paper(job: PaperJob) -> dict[Path, bytes]:
     folder = figure_folder(Path(job["results"]), job["paper"]["key"])
     run = run_of((commit for drawing in drawings for commit in drawing.commits), job["run"])
     paper = DrawnPaper(**job["paper"], run=run, entries=tuple(drawing.entry for drawing in drawings))
-    jobs = json.dumps(job["drawings"], indent=1).encode()
-    return _contents(folder, drawings) | {folder / MANIFEST: paper.to_json(), folder / JOBS: jobs}
+    jobs = json.dumps([drawing | {"caption": ""} for drawing in job["drawings"]]).encode()
+    return _contents(folder, drawings) | {folder / MANIFEST: paper.to_json(), folder / DRAWINGS: jobs}
 
 
 def publish_paper(job: PaperJob) -> None:

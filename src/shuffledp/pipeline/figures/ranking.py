@@ -106,7 +106,7 @@ def select_setting(rows: pd.DataFrame, setting: Fields) -> pd.DataFrame:
 
 
 def at_first_setting(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the protocols with ranks at the setting of the first row, which `ranking` shows first."""
+    """Return the protocols with ranks at the setting of the first row; rows are in the order of `ranking`."""
     return rows if rows.empty else select_setting(rows, records(rows)[0]).dropna(subset=["rank"])
 
 
@@ -184,6 +184,6 @@ def _ranked(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def year_of(protocol: str) -> float:
-    """Return the year of a protocol's source, or nan; of two equal errors, the older protocol's comes first."""
+    """Return the year of a protocol's source, or nan."""
     identity = identities().get(protocol)
     return math.nan if identity is None or identity.year is None else identity.year

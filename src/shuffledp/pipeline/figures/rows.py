@@ -106,11 +106,11 @@ def draw_years(table: pd.DataFrame) -> Figure:
     box = {"fc": "white", "ec": "none", "pad": 0.6}
     for i in place[best]:
         error = protocols["error"][i]
-        _beside(ax, number(error), error, i, "black", -6, ha="right", bbox=box)
+        _beside(ax, number(error), error, i, DARK, -6, ha="right", bbox=box)
     _groups(ax, protocols["year"][first].map(str))
     if np.isfinite(curator):
         ax.axvline(curator, color="black", ls=":", lw=1)
-        _beside(ax, "curator", curator, -0.6, "black", 3, va="bottom")
+        _beside(ax, "curator", curator, -0.6, DARK, 3, va="bottom")
     keys = {"least error so far, shuffler permutes": (BLUE, BLUE), "not the least": ("white", BLUE)}
     return _with_keys(figure, ax, keys, unit=False, squares={"other trust": ("white", GOLD)})
 
