@@ -210,6 +210,17 @@ def test_hashes_are_those_of_the_protocol():
         assert ours == hash_values(seeds, values, cells).tolist()
 
 
+def test_jumps_become_largest_and_ones(monkeypatch):
+    """With messages up to 3: 7 = 3 + 3 + 1, and -7 = -3 - 3 - 3 + 1 + 1."""
+    part = {"counters": 1, "symbols": 7, "mean": "0"}
+    sizes = iter([7, 3, 7, 3])
+    monkeypatch.setattr(randomizers, "poisson", lambda mean, source: 2)
+    for sign, symbols in ((1, [4, 6, 6, 6]), (-1, [0, 0, 0, 0, 4, 4])):
+        noise = {"jump": sign, "levels": 3, "content": []}
+        monkeypatch.setattr(randomizers, "cluster", lambda part, source, noise=noise: (noise, next(sizes)))
+        assert sorted(randomizers.shares(part, 0, 0, SeededBits(0))) == [(symbol,) for symbol in symbols]
+
+
 # -- end to end -----------------------------------------------------------------------------------------------------
 
 END_TO_END = [
