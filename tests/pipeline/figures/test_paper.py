@@ -9,6 +9,7 @@ import pytest
 from demo_paper import Drawn
 from docutils.core import publish_doctree
 
+from scripts_by_file import script
 from shuffledp.pipeline import manifest
 from shuffledp.pipeline.config.grammar import Figure
 from shuffledp.pipeline.experiments.results import Bundle
@@ -243,6 +244,16 @@ def test_one_drawing_is_written_alone(project, unrendered):
     assert {n.partition(".")[0] for n in project.draw("fig1")} == {"fig1"}
     write_drawings([one for one in project.job()["drawings"] if one["id"] == "errors"])
     assert (project.root / "results/figures/demo/errors.csv").is_file()
+
+
+def test_columns_have_dotted_lines(project, unrendered):
+    """Jobs are read from a file, which has lists in place of tuples."""
+    publish_paper(project.job())
+    jobs = json.loads((project.root / "results/figures/demo/drawings.json").read_text())
+    drawn = next(job for job in jobs if job["id"] == "fig1_printed")
+    assert any(isinstance(look["dash"], list) for look in drawn["looks"].values())
+    (file,) = script("tools/column_figures.py").write(project.root / "results", "demo/fig1_printed")
+    assert file.name == "fig1_printed.pdf"
 
 
 # -- what a change of the configuration changes --------------------------------------------------------------------
