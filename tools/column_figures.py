@@ -20,8 +20,8 @@ from shuffledp.storage import IntegrityError, read_verified
 def write(results: Path, begins: str = "") -> list[Path]:
     """Write ``column/<paper>/<figure>.pdf`` below the results for every figure of the run; return the files.
 
-    The jobs are those that the run wrote beside its drawings, whatever the configuration is now. Raises ValueError if
-    the run has no such figure, or is of an earlier version, which wrote no jobs.
+    The run has written their settings to ``drawings.json``, so that later changes of the configuration have no effect.
+    Raises ValueError if the run has no such figure, or is of an earlier version, which wrote no such file.
     """
     for path in sorted(results.glob(f"figures/*/{MANIFEST}")):
         if path.parent.name != KEY and not path.with_name(DRAWINGS).is_file():

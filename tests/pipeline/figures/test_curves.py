@@ -7,6 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imread
 from matplotlib.text import Annotation, Text
 
@@ -204,6 +205,17 @@ def test_column_style_sets_width_and_font():
     assert figure.get_size_inches()[0] == pytest.approx(3.3)
     assert {text.get_fontname() for text in key.get_texts()} == {"DejaVu Serif"}
     assert len(key.get_texts()) == 8 and figure.get_suptitle() == ""
+
+
+def test_labels_of_a_column_stay_apart():
+    """Two rows of low panels have room for the labels of vertical axes."""
+    drawing = {"panels": "rate", "y_label": "squared l2 error of the mean"}
+    rows = [("a", "computed", x, x) for x in (1, 2)]
+    with column_style():
+        figure = draw(made(drawing, rows, {"a": "A"}, panels=[0.1, 0.2, 0.3]))
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        upper, lower = (ax.yaxis.label.get_window_extent(renderer) for ax in figure.axes if ax.get_ylabel())
+    assert not upper.overlaps(lower) and upper.y1 <= figure.bbox.y1 and lower.y0 >= 0
 
 
 def test_method_panels_show_factors_in_order():

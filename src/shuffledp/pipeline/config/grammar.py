@@ -718,12 +718,10 @@ class Figure(Drawn):
     @field_validator("panel_label")
     @classmethod
     def _check_panel_label(cls, text: str) -> str:
-        try:
-            constant = text.format(1) == text.format(2)
-        except (ValueError, LookupError, AttributeError, TypeError) as error:
-            raise mistake(f"{text!r} is not a format: {error}") from None
-        if constant:
-            raise mistake(f"must contain {{}} for the value of a panel, got {text!r}.")
+        if not re.fullmatch(r"[^{}]*\{\}[^{}]*", text):
+            raise mistake(
+                f"must contain {{}} once for the value of a panel, and no other braces, got {text!r}."
+            )
         return text
 
 
@@ -740,7 +738,7 @@ class Entry(Concept):
 class Table(Drawn):
     """Table of one number per cell over rows and columns, or of several quantities with a row per method.
 
-    ``format`` is a point, the number of decimals (f) or of significant digits (g), and this letter.
+    ``format`` is ``.2f`` for two decimals or ``.4g`` for four significant digits, with one digit in place of 2 or 4.
     """
 
     rows: Distinct[StrictStr] = absent()

@@ -147,7 +147,7 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
             names = job["names"][paper], label, QUANTITIES.get(quantity, quantity)
             parts.append(pd.DataFrame({**dict(zip(key, names, strict=True)), "ratio": ratios}))
     all_ratios = pd.concat(parts)
-    all_ratios = all_ratios[(all_ratios["ratio"] > 0) & (all_ratios["ratio"] < math.inf)]
+    all_ratios = all_ratios[all_ratios["ratio"].between(0, math.inf, inclusive="neither")]
     usual = all_ratios.drop_duplicates(key)["quantity"].mode()  # one axis has one quantity
     of_methods = all_ratios[all_ratios["quantity"].isin(usual[:1])].groupby(key, sort=False)["ratio"]
     return of_methods.agg(least="min", median="median", greatest="max", points="count").reset_index()

@@ -238,7 +238,7 @@ def write_title(figure: Figure, title: str, mark: str = "") -> None:
 
 def y_label(drawing: Mapping[str, Any]) -> str:
     """Return the label of the vertical axis."""
-    return wrapped(typeset(drawing.get("y_label", drawing["y"])), 30)
+    return wrapped(typeset(drawing.get("y_label", drawing["y"])), 18 if in_column() else 30)
 
 
 def finish(grid: NDArray[Any], count: int, rows: int, drawing: Mapping[str, Any]) -> None:
@@ -254,4 +254,4 @@ def finish(grid: NDArray[Any], count: int, rows: int, drawing: Mapping[str, Any]
     last = grid[-1, : count - across * (len(grid) // rows - 1)]
     middle = last[len(last) // 2]
     label = typeset(drawing.get("x_label", drawing["x"]))
-    middle.set_xlabel(label, x=0.5 if len(last) % 2 else -0.06, ha="center")
+    middle.set_xlabel(label, x=0.5 if len(last) % 2 else -0.06)
