@@ -38,7 +38,7 @@ CHART: dict[str, Any] = {
     "x_scale": "log",
     "y_scale": "log",
     "panels": "rate",
-    "panel_label": "participation rate {:g}",
+    "panel_label": "participation rate {}",
     "curves": [
         {"id": "local", "label": "LOCAL", "color": "#0072B2", "marker": "o", "dash": "-"},
         {"id": "amplified", "label": "AMPLIFIED", "color": "#D55E00", "marker": "s", "dash": [0, [5, 2]]},

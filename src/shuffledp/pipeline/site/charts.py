@@ -112,7 +112,7 @@ def _panel_label(chart: Chart, value: str) -> str:
     number = _number(value)
     if number is None:
         return label.format(value)
-    return label.format(int(number) if number.is_integer() else number)
+    return label.format(f"{int(number):,}" if number.is_integer() else number)
 
 
 def _parts(
