@@ -176,10 +176,14 @@ def test_malformed_paper_is_one_line(project, content, says):
     assert "\n" not in str(caught.value)
 
 
-def test_long_names_are_cut(project):
+@pytest.mark.parametrize(
+    "changed",
+    [{"papers": [3000 * "x"]}, {3000 * "x": 1}, {"overrides": {"demo.coins": {"grid": {3000 * "x": [1]}}}}],
+)
+def test_long_names_are_cut(project, changed):
     with pytest.raises(ConfigurationError) as caught:
-        project.settings(papers=["x" * 3000])
-    assert len(str(caught.value)) < 400
+        project.settings(**changed)
+    assert len(str(caught.value)) < 600
 
 
 @pytest.mark.parametrize("content", [b"", b"- 1", b"experiments: [coins]", b"experiments: {coins: 3}"])

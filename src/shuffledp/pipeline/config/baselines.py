@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shuffledp.pipeline.config.config_errors import ConfigurationError, checked, line_in_file, require
+from shuffledp.pipeline.config.config_errors import (
+    ConfigurationError,
+    checked,
+    format_value,
+    line_in_file,
+    require,
+)
 from shuffledp.pipeline.config.config_files import DRAWABLE, NONE, mapping, paper_files, place_of, read_yaml
 from shuffledp.pipeline.config.grammar import BaselineFile
 
@@ -63,4 +69,6 @@ def check_baseline_figures(baselines: Sequence[Baseline]) -> None:
     """Raise a `ConfigurationError` if a baseline names a drawing that does not exist."""
     for baseline in baselines:
         for figure in () if baseline.figures == "all" else baseline.figures:
-            require(figure, sorted(baseline.drawn), f"{baseline.place}: figures: no figure {figure!r}")
+            require(
+                figure, sorted(baseline.drawn), f"{baseline.place}: figures: no figure {format_value(figure)}"
+            )

@@ -127,7 +127,7 @@ def require(name: Any, names: Iterable[Any], mistake: str, *, suggest: bool = Tr
 def wrong_key(keys: Iterable[str], needed: Iterable[str], known: Collection[str]) -> str:
     """Return the error message for an unknown or a missing key; empty if there is none."""
     for key in keys:
-        if wrong := unknown(key, sorted(known), f"unknown key {key!r}"):
+        if wrong := unknown(key, sorted(known), f"unknown key {format_value(key)}"):
             return wrong
     return next((f"lacks the key {key!r}." for key in needed if key not in keys), "")
 

@@ -17,6 +17,7 @@ from shuffledp.pipeline.config.config_errors import (
     checked,
     collected,
     dotted,
+    format_value,
     line_in_file,
     line_in_part,
     merged_in,
@@ -162,7 +163,7 @@ def _experiment(
 def _check_places(experiment: Experiment, key: str, at: Mapping[str, list[Any]], place: str) -> None:
     """Check that every variable is a grid variable and that the grid has at least one of the variable's values."""
     for variable, values in at.items():
-        require(variable, experiment.grid, f"{place}.{key}: {variable!r} is not a grid variable")
+        require(variable, experiment.grid, f"{place}.{key}: {format_value(variable)} is not a grid variable")
         grid_values = experiment.grid[variable]
         if not any(value in grid_values for value in values):
             raise ConfigurationError(
@@ -260,7 +261,7 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
     for accounting in method.accounting or ():
         if accounting not in protocol_class.accountings:
             raise ConfigurationError(
-                f"{place}.accounting: {accounting!r} is not offered by {method.protocol!r}. "
+                f"{place}.accounting: {format_value(accounting)} is not offered by {method.protocol!r}. "
                 f"It offers: {', '.join(protocol_class.accountings)}."
             )
     options = [p for name, p in protocol_class.options().items() if name != "accounting"]

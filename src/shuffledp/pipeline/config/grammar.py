@@ -140,7 +140,7 @@ def _grid_value(value: Any) -> Any:
 def _no_column(grid: Any) -> Any:
     for name in grid:
         if name in RESERVED:
-            raise mistake(f"{name!r} is a column of every result; choose another name.")
+            raise mistake(f"{format_value(name)} is a column of every result; choose another name.")
     return grid
 
 
@@ -364,7 +364,7 @@ def _known_metrics(metrics: list[str], info: ValidationInfo) -> list[str]:
     for metric in metrics:
         if kind and metric not in TASKS[kind].metrics:
             metric_names = ", ".join(TASKS[kind].metrics)
-            raise mistake(f"{metric!r} is not a metric of a {kind} task. Known: {metric_names}.")
+            raise mistake(f"{format_value(metric)} is not a metric of a {kind} task. Known: {metric_names}.")
     return metrics
 
 
@@ -533,7 +533,7 @@ class Method(Concept):
         for key in others:
             if key in self.model_fields_set:
                 kind = "protocol" if self.function else "function"
-                raise mistake(f"{key!r} belongs to a method with a {kind}.")
+                raise mistake(f"{format_value(key)} belongs to a method with a {kind}.")
         return self
 
 
@@ -720,7 +720,7 @@ class Figure(Drawn):
     def _check_panel_label(cls, text: str) -> str:
         if not re.fullmatch(r"[^{}]*\{\}[^{}]*", text):
             raise mistake(
-                f"must contain {{}} once for the value of a panel, and no other braces, got {text!r}."
+                f"must contain {{}} once for the value of a panel, and no other braces, got {format_value(text)}."
             )
         return text
 
@@ -761,7 +761,7 @@ class Table(Drawn):
     @classmethod
     def _check_format(cls, text: str) -> str:
         if not re.fullmatch(r"\.(\df|[1-9]g)", text):
-            raise mistake(f"must be a point, a digit, and f or g, such as .4g, got {text!r}.")
+            raise mistake(f"must be a point, a digit, and f or g, such as .4g, got {format_value(text)}.")
         return text
 
     @model_validator(mode="after")
@@ -769,9 +769,11 @@ class Table(Drawn):
         headings = [entry.heading for entry in self.entries or ()]
         for heading in headings:
             if headings.count(heading) > 1:
-                raise mistake(f"entries: two have the heading {heading!r}.")
+                raise mistake(f"entries: two have the heading {format_value(heading)}.")
         for heading in self.order or ():
-            if wrong := unknown(heading, headings, f"order: no entry with the heading {heading!r}"):
+            if wrong := unknown(
+                heading, headings, f"order: no entry with the heading {format_value(heading)}"
+            ):
                 raise mistake(wrong)
         return self
 
@@ -779,16 +781,16 @@ class Table(Drawn):
     def _headings_of_axes(self) -> Self:
         axes = [*(self.rows or ()), *(self.columns or ())]
         for axis, text in (self.headings or {}).items():
-            if wrong := unknown(axis, axes, f"headings: {axis!r} is neither a row nor a column"):
+            if wrong := unknown(axis, axes, f"headings: {format_value(axis)} is neither a row nor a column"):
                 raise mistake(wrong)
             try:
                 filled = text.format("\n")
             except (ValueError, LookupError, AttributeError, TypeError) as error:
-                raise mistake(f"headings: {text!r} is not a format: {error}") from None
+                raise mistake(f"headings: {format_value(text)} is not a format: {error}") from None
             if ("\n" in filled) != (axis in (self.columns or ())):
                 raise mistake(
                     f"headings.{axis}: must contain {{}} for the value of a column and must not for a row, "
-                    f"got {text!r}."
+                    f"got {format_value(text)}."
                 )
         return self
 

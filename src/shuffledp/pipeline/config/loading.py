@@ -122,7 +122,7 @@ def _apply_override(
     require(target, [f"{key}.{e}" for e in experiments], f"config: overrides.{target}: no such experiment")
     grid, other = mapping(experiments[experiment_id], "grid"), change.get("grid", {})
     for name in other:
-        require(name, grid, f"config: overrides.{target}.grid: no grid variable {name!r}")
+        require(name, grid, f"config: overrides.{target}.grid: no grid variable {format_value(name)}")
     if isinstance(experiments[experiment_id], dict):
         experiments[experiment_id].update({**change, "grid": {**grid, **other}} if other else change)
 
