@@ -35,21 +35,20 @@ def parts(case):
 
 
 def enough(protocol, cases):
-    """Return feasible cases that together have every possible population, task, budget and accounting.
+    """Return few feasible cases that together have every possible population, task, budget and accounting.
 
-    `make -C tools conformance-seeds` has all cases, and the golden table has all accountings of a setting. The
-    accounting changes with the population, so that a task or a budget occurs with several accountings.
+    The first of several equal choices is taken, and the accounting changes with every choice. The command
+    `make -C tools conformance-seeds` has all cases, and the golden table has all accountings of a setting.
     """
-    alike, populations, chosen, seen = {}, [], [], set()
+    alike, chosen, seen = {}, [], set()
     for case in cases:
         alike.setdefault(replace(case, accounting=""), []).append(case)
-    for place, (setting, group) in enumerate(alike.items()):
-        if setting.population not in populations:
-            populations.append(setting.population)
-        if parts(setting) <= seen:
-            continue
-        turn = (place + len(populations)) % len(group)
+    while new := max(alike, key=lambda case: len(parts(case) - seen), default=None):
+        group = alike.pop(new)
+        turn = len(chosen) % len(group)
         turned = group[turn:] + group[:turn]
+        if parts(new) <= seen:
+            break
         found = next((case for case in turned if calibrated(protocol, case) is not None), None)
         if found is not None:
             chosen.append(found)
