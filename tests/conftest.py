@@ -29,8 +29,8 @@ settings.load_profile("anywhere")
 gc.disable()
 #: Files whose tests share nothing: one process per protocol, so that no process gets all protocols.
 BY_PROTOCOL = {"protocols/conformance/test_package.py"}
-#: Files whose tests share nothing and take seconds: one process per test.
-BY_TEST = {"golden/test_golden.py"}
+#: Files whose tests take seconds, and share what one paper or protocol needs: one process per paper or protocol.
+BY_PART = {"golden/test_golden.py", "golden/test_expected_errors.py"}
 #: Slowest files, which begin first, and small groups, which fill the remaining time.
 FIRST = (
     "pipeline/",
@@ -46,8 +46,8 @@ LAST = ("protocols/conformance/test_package.py", "golden/test_golden.py")
 
 def group_of(file: str, name: str) -> str:
     """Return the group of a test; tests of a group run one after another in one process."""
-    if file in BY_TEST:
-        return f"{file} {name}"
+    if file in BY_PART and (found := re.search(r"\[(?:.*/)?(.+)\]$", name)):
+        return f"golden {found[1]}"
     if file in BY_PROTOCOL and (found := re.search(r"\[(.+?)(-check_.*)?\]$", name)):
         return f"{file} {found[1]}"
     return file
