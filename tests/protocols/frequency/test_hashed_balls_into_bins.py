@@ -7,7 +7,7 @@ import pytest
 
 from shuffledp.numerics.memoize import forget_all
 from shuffledp.populations import Binomial, Fixed
-from shuffledp.protocols import Messages, get
+from shuffledp.protocols import get
 from shuffledp.protocols.conformance import Case, check_one_law, running, statistics
 from shuffledp.protocols.frequency import hashed_balls_into_bins as hashed_balls
 from shuffledp.protocols.frequency._hashing import prime_above
@@ -25,18 +25,6 @@ def calibrated(n, k, eps=1.0, delta=1e-6, **options):
     )
 
 
-@pytest.mark.parametrize("bins", [2, 7, 30])
-def test_message_counts_for_its_bin(bins):
-    found = calibrated(50, 23, delta=0.1, bins=bins)
-    rng = np.random.default_rng(5)
-    sent = found.encode(Users(rng.integers(0, 23, 50)), rng).payload
-    q = found.family.prime
-    values = np.arange(23)
-    want = ((sent[:, :1] * values + sent[:, 1:2]) % q % bins == sent[:, 2:]).sum(axis=0)
-    assert np.array_equal(found.aggregate(Messages(sent)), want)
-    assert len(sent) == 50 + found.dummies_in_all
-
-
 @pytest.mark.parametrize("seed", [3, 4])
 def test_few_value_counts_have_joint_law(monkeypatch, seed):
     """Values in one bin exclude each other; independent draws of the counts fail for every second seed."""
@@ -45,31 +33,6 @@ def test_few_value_counts_have_joint_law(monkeypatch, seed):
     case = Case(Budget(1.0, 1e-3), Binomial(236, 0.25), Frequency(5), "exact", (30, 0, 1, 15, 14))
     assert running.calibrated(protocol, case).joint_law
     check_one_law(protocol, [case])
-
-
-@pytest.mark.parametrize("k, joint", [(6, True), (40, False)])
-def test_correlations_are_of_hash_functions(k, joint):
-    """Otherwise they are declared as omitted."""
-    found = calibrated(400, k, delta=0.1, bins=3)
-    assert found.joint_law == joint
-    held = np.zeros(k, np.int64)
-    held[0] = 400
-    rng, family = np.random.default_rng(8), found.family
-    drawn = found.sample_aggregate(Participants.from_counts(np.tile(held, (20_000, 1))), rng)[:, 1:]
-    both = np.corrcoef(drawn.T)[np.triu_indices(k - 1, 1)]
-    assert np.mean(both) == pytest.approx(-0.16 if joint else 0.0, abs=0.01)
-    own = 400 * family.collision_rate + found.dummies_in_all / 3
-    assert np.allclose(drawn.mean(axis=0), own, rtol=5e-3)
-
-
-def test_first_users_send_one_dummy_more():
-    found = calibrated(50, 23, delta=0.1, bins=3)
-    each, more = divmod(found.dummies_in_all, 50)
-    assert more
-    rng = np.random.default_rng(5)
-    for first in (0, more - 1, more, 49):
-        sent = found.encode(Users(np.array([1]), offset=first), rng)
-        assert len(sent) == 1 + each + (first < more)
 
 
 def test_bad_requests_are_refused():
@@ -123,3 +86,28 @@ def test_contour_of_large_tables_is_upper(monkeypatch):
     assert table <= dummies_in_bins(family, 0.5, 1e-6) <= table * (1 + 1e-5) + 1
     assert exact <= hashed_balls_delta(0.5, family, table) <= exact * (1 + 2e-6)
     forget_all()
+
+
+def test_first_users_send_one_dummy_more():
+    found = calibrated(50, 23, delta=0.1, bins=3)
+    each, more = divmod(found.dummies_in_all, 50)
+    assert more
+    rng = np.random.default_rng(5)
+    for first in (0, more - 1, more, 49):
+        sent = found.encode(Users(np.array([1]), offset=first), rng)
+        assert len(sent) == 1 + each + (first < more)
+
+
+@pytest.mark.parametrize("k, joint", [(6, True), (40, False)])
+def test_correlations_are_of_hash_functions(k, joint):
+    """Otherwise they are declared as omitted."""
+    found = calibrated(400, k, delta=0.1, bins=3)
+    assert found.joint_law == joint
+    held = np.zeros(k, np.int64)
+    held[0] = 400
+    rng, family = np.random.default_rng(8), found.family
+    drawn = found.sample_aggregate(Participants.from_counts(np.tile(held, (20_000, 1))), rng)[:, 1:]
+    both = np.corrcoef(drawn.T)[np.triu_indices(k - 1, 1)]
+    assert np.mean(both) == pytest.approx(-0.16 if joint else 0.0, abs=0.01)
+    own = 400 * family.collision_rate + found.dummies_in_all / 3
+    assert np.allclose(drawn.mean(axis=0), own, rtol=5e-3)

@@ -1,12 +1,11 @@
 """Values with noise on every count, from a trusted shuffler or from the users."""
 
-import numpy as np
 import pytest
 
 from shuffledp.accounting import Infeasible
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.tasks import Budget, Frequency, Users
+from shuffledp.tasks import Budget, Frequency
 
 N, K = 70_187, 900
 
@@ -35,11 +34,3 @@ def test_colluding_users_are_replaced():
         calibrated("designated_coins", n=147, k=3)
     with pytest.raises(ValueError, match="colluding"):
         calibrated("designated_coins", n=2_000, k=3, colluding=-1)
-
-
-def test_only_first_users_add_coins():
-    protocol = calibrated("designated_coins", n=2_000, k=3)
-    rng = np.random.default_rng(4)
-    first, rest = (protocol.encode(Users(np.zeros(1_000, int), offset=at), rng) for at in (0, 1_000))
-    assert len(rest) == 1_000 < len(first)
-    assert len(protocol.encode(Users(np.zeros(10, int), offset=147), rng)) <= 13

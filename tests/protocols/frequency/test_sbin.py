@@ -11,15 +11,3 @@ def test_closed_form_holds_at_corners(eps, delta, beta):
     printed = sbin_dummies(10, 2, eps, delta, accounting="printed", beta=beta)
     assert printed.delta(eps) <= delta
     assert sbin_dummies(10, 2, eps, delta, beta=beta).coins <= printed.coins
-
-
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        ({"beta": 0.0}, "beta must be"),
-        ({"beta": 1.5}, "beta must be in"),
-    ],
-)
-def test_bad_input_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        sbin_dummies(10, 2, 1.0, 1e-3, **arguments)
