@@ -35,6 +35,31 @@ def test_few_value_counts_have_joint_law(monkeypatch, seed):
     check_one_law(protocol, [case])
 
 
+@pytest.mark.parametrize("k, joint", [(6, True), (40, False)])
+def test_correlations_are_of_hash_functions(k, joint):
+    """Otherwise they are declared as omitted."""
+    found = calibrated(400, k, delta=0.1, bins=3)
+    assert found.joint_law == joint
+    held = np.zeros(k, np.int64)
+    held[0] = 400
+    rng, family = np.random.default_rng(8), found.family
+    drawn = found.sample_aggregate(Participants.from_counts(np.tile(held, (20_000, 1))), rng)[:, 1:]
+    both = np.corrcoef(drawn.T)[np.triu_indices(k - 1, 1)]
+    assert np.mean(both) == pytest.approx(-0.16 if joint else 0.0, abs=0.01)
+    own = 400 * family.collision_rate + found.dummies_in_all / 3
+    assert np.allclose(drawn.mean(axis=0), own, rtol=5e-3)
+
+
+def test_first_users_send_one_dummy_more():
+    found = calibrated(50, 23, delta=0.1, bins=3)
+    each, more = divmod(found.dummies_in_all, 50)
+    assert more
+    rng = np.random.default_rng(5)
+    for first in (0, more - 1, more, 49):
+        sent = found.encode(Users(np.array([1]), offset=first), rng)
+        assert len(sent) == 1 + each + (first < more)
+
+
 def test_bad_requests_are_refused():
     with pytest.raises(ValueError, match="bins"):
         calibrated(50, 3, bins=1)
@@ -86,28 +111,3 @@ def test_contour_of_large_tables_is_upper(monkeypatch):
     assert table <= dummies_in_bins(family, 0.5, 1e-6) <= table * (1 + 1e-5) + 1
     assert exact <= hashed_balls_delta(0.5, family, table) <= exact * (1 + 2e-6)
     forget_all()
-
-
-def test_first_users_send_one_dummy_more():
-    found = calibrated(50, 23, delta=0.1, bins=3)
-    each, more = divmod(found.dummies_in_all, 50)
-    assert more
-    rng = np.random.default_rng(5)
-    for first in (0, more - 1, more, 49):
-        sent = found.encode(Users(np.array([1]), offset=first), rng)
-        assert len(sent) == 1 + each + (first < more)
-
-
-@pytest.mark.parametrize("k, joint", [(6, True), (40, False)])
-def test_correlations_are_of_hash_functions(k, joint):
-    """Otherwise they are declared as omitted."""
-    found = calibrated(400, k, delta=0.1, bins=3)
-    assert found.joint_law == joint
-    held = np.zeros(k, np.int64)
-    held[0] = 400
-    rng, family = np.random.default_rng(8), found.family
-    drawn = found.sample_aggregate(Participants.from_counts(np.tile(held, (20_000, 1))), rng)[:, 1:]
-    both = np.corrcoef(drawn.T)[np.triu_indices(k - 1, 1)]
-    assert np.mean(both) == pytest.approx(-0.16 if joint else 0.0, abs=0.01)
-    own = 400 * family.collision_rate + found.dummies_in_all / 3
-    assert np.allclose(drawn.mean(axis=0), own, rtol=5e-3)

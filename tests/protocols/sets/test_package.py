@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from shuffledp.accounting import Infeasible
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.calibrations import SubsetExponential
-from shuffledp.protocols.conformance import SameSets
 from shuffledp.protocols.sets import _set_protocol, _subset
 from shuffledp.protocols.sets._subset import drawn_subsets
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Sets, Users
@@ -84,32 +82,6 @@ def test_data_dependent_levels_bias_estimates():
 
 
 # -- padding, levels, refusals ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", available("sets"))
-def test_padding_is_not_estimated(name):
-    found = get("sets", name)
-    task = Sets(6, 2, 1, padding_items=2)
-    who = SameSets(task, ((0, 4), (1, 5), (2, 3)), (20,))(3)
-    budget = Budget((3.0,) if found.multi_level else 3.0, 1e-3)
-    protocol = found.calibrate(budget, Fixed(59), task)
-    assert protocol.simulate(who, np.random.default_rng(0)).shape == (3, 4)
-    assert protocol.expectation("squared_error", who).shape == (3, 4)
-
-
-@pytest.mark.parametrize("name", available("sets"))
-def test_full_sets_have_no_error(name):
-    """Two protocols refuse a set of the whole domain, with a reason."""
-    protocol = get("sets", name)
-    task, kind = Sets(4, 4), protocol.accountings[-1]
-    if name.startswith("subset_"):
-        with pytest.raises(Infeasible, match="set_size must be below domain_size = 4"):
-            protocol.calibrate(Budget(1.0, 1e-6), Fixed(9_999), task, accounting=kind)
-    else:
-        found = protocol.calibrate(Budget(1.0, 1e-6), Fixed(9_999), task, accounting=kind)
-        n = np.array([[10_000.0]])
-        everybody = Participants(Public(np.array([10_000]), n), np.full((1, 1, 4), 10_000), np.ones((1, 4)))
-        assert np.all(found.expected_variance(everybody) == 0.0)
 
 
 @pytest.mark.parametrize("name", [n for n in available("sets") if get("sets", n).multi_level])
