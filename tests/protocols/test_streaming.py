@@ -77,22 +77,6 @@ def _repeated(level_counts, repeats):
     return None if level_counts is None else np.repeat(level_counts, repeats, axis=0)
 
 
-def test_sum_over_parts_equals_whole():
-    protocol = get("frequency", "sageo").calibrate(Budget(1.0, 1e-3), Fixed(99), Frequency(3))
-    users = Users(np.repeat([0, 1, 2], [50, 20, 30]))
-    public = Public(np.array([100]))
-    rng = np.random.default_rng(4)
-    want = protocol.aggregate(protocol.dummies(public, rng))
-    for start in range(0, 100, 40):
-        part = Users(users.values[start : start + 40], offset=start)
-        want = want + protocol.aggregate(protocol.forward(protocol.encode(part, rng), rng))
-    seen = [
-        stream(protocol, chunks(users, *cuts), public, np.random.default_rng(4), at_once=40).tolist()
-        for cuts in ((), (1, 39), (40, 80), (99,), tuple(range(1, 100)))
-    ]
-    assert seen == [want.tolist()] * 5  # wherever the given chunks end
-
-
 def test_sums_in_large_groups_are_exact():
     protocol = get("summation", "split_and_mix").calibrate(Budget(1.0, 1e-6), Fixed(199), Summation(5))
     large = type(protocol)(200, protocol.numbers, protocol.eps, 3, 2**61 + 1, protocol.form)

@@ -121,6 +121,11 @@ def test_reports_are_uniform_in_caps(d, cap_mass):
     assert ks_2samp(inner[inside], other[other >= protocol.report.height]).pvalue > 1e-4
 
 
+def test_error_needs_the_vectors():
+    protocol = unit_reports(10)
+    assert protocol.expected_variance(numbers_of([7], protocol.task)) is None
+
+
 def test_a_line_has_no_caps():
     with pytest.raises(Infeasible, match="two dimensions"):
         unit_reports(1)
