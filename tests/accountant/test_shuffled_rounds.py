@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from enumerated_reports import responses
 from shuffledp.accountant import (
     amplification,
     budget,
@@ -325,12 +326,7 @@ def test_falling_function_is_bracketed_fast(excess, root, most, tolerance):
 
 
 def kept_bit(eps_local):
-    return FiniteRandomizer(
-        [
-            [1 / (1 + math.exp(-eps_local)), 1 / (1 + math.exp(eps_local))],
-            [1 / (1 + math.exp(eps_local)), 1 / (1 + math.exp(-eps_local))],
-        ]
-    )
+    return FiniteRandomizer(responses(2, eps_local))
 
 
 def test_lone_user_has_central_budget():

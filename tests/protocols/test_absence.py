@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
+from enumerated_reports import stick
 from protocols.test_poisoning import BUILT_INS, calibrated
 from shuffledp.accounting import composed_epsilon
 from shuffledp.accounting.general.spent import PRECISION, spent_epsilon
@@ -54,7 +55,7 @@ def test_every_built_in(kind, name):
 
 
 def hockey(p, q, eps):
-    return max(sum(max(a[s] - math.exp(eps) * b[s], 0.0) for s in a) for a, b in ((p, q), (q, p)))
+    return max(stick(p, q, eps), stick(q, p, eps))
 
 
 def two_coins(coins, eps):

@@ -13,7 +13,7 @@ from shuffledp.protocols.frequency.hadamard_response import HadamardResponse
 from shuffledp.protocols.frequency.pgr import Pgr
 from shuffledp.protocols.frequency.pi_rappor import PiRappor
 from shuffledp.protocols.frequency.recursive_hadamard import RecursiveHadamard
-from shuffledp.tasks import Budget, Frequency, Participants, Public
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 N, EPS, DELTA = 10**5, 1.0, 1e-8
 SMALL = [

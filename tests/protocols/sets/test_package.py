@@ -58,19 +58,6 @@ def test_fast_law_keeps_repeats_apart():
 # -- simulation against expectation -------------------------------------------------------------------------------
 
 
-def test_data_dependent_levels_bias_estimates():
-    """SEG-N6.4.6: an item that only the most private users hold, 5 % of all, is underestimated."""
-    n, d = 5_000, 17
-    sizes = np.array([[1_250.0, 2_500.0, 1_250.0]])
-    counts = np.full((1, 3, d), 100)
-    counts[0, :, 0] = [250, 0, 0]
-    who = Participants(Public(np.array([n]), sizes), counts, counts.sum(axis=1) / n)
-    protocol = calibrated("segmented", d, 4, n, blankets=1.0).refine(who.public)
-    many = who.of_repeats(np.zeros(4_000, np.int64))
-    found = protocol.simulate(many, np.random.default_rng(5))[:, 0]
-    assert abs(found.mean() - 0.02725) < 5 * found.std() / math.sqrt(4_000) + 5e-6
-
-
 # -- padding, levels, refusals ------------------------------------------------------------------------------------
 
 
