@@ -65,8 +65,6 @@ def test_bad_requests_are_refused():
         calibrated(50, 3, bins=1)
     with pytest.raises(ValueError, match="bins must be one of"):
         calibrated(50, 3, bins="all")
-    with pytest.raises(ValueError, match=r"must lie in 0\.\.2"):
-        calibrated(50, 3, delta=0.1).encode(Users(np.array([3])), np.random.default_rng(1))
 
 
 # -- calibration --------------------------------------------------------------------------------------------------

@@ -32,5 +32,3 @@ def test_colluding_users_are_replaced():
     assert more.privacy_profile().delta(1.0) == alone.privacy_profile().delta(1.0)
     with pytest.raises(Infeasible, match="148 users have to be designated, there are 147"):
         calibrated("designated_coins", n=147, k=3)
-    with pytest.raises(ValueError, match="colluding"):
-        calibrated("designated_coins", n=2_000, k=3, colluding=-1)

@@ -133,8 +133,6 @@ def test_neighbouring_seeds_give_unrelated_hashes():
 def test_wrong_options_and_values_are_rejected():
     with pytest.raises(ValueError, match="hash_seed"):
         calibrated("public_coin", 500_000, 50, 1.0, hash_seed=2**32)
-    with pytest.raises(ValueError, match="entries"):
-        calibrated("private_coin", 500_000, 50, 1.0, entries=0)
     with pytest.raises(ValueError, match=r"0\.\.3"):
         Solh(40, 4, 1.5, 3).encode(Users(np.array([4])), rng())
     with pytest.raises(Infeasible, match="cells"):
