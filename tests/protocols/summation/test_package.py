@@ -198,23 +198,19 @@ def test_mean_error_is_over_all_numbers(size, levels):
 
 
 def test_too_many_levels_are_infeasible():
-    for name, task, users in (
-        ("correlated_sum", Summation(4000), 100),
-        ("real_sum", Summation(10, real=True), 30_000_000),
+    real, users = Summation(10, real=True), 30_000_000
+    for name, n, task, accountings in (
+        ("correlated_sum", 100, Summation(4000), ("printed", "corrected", "exact")),
+        ("real_sum", users, real, ("printed", "corrected")),
     ):
-        for accounting in ("printed", "corrected", "exact"):
-            protocol, setting = get("summation", name), (Budget(1.0, 1e-10), Fixed(users - 1), task)
-            if (name, accounting) == (
-                "real_sum",
-                "exact",
-            ):  # fewer levels, and the error counts their rounding
-                made = protocol.calibrate(*setting, accounting=accounting)
-                worst = made.expected_variance(SameNumbers(task, (0, 0, 0, 0, 0, users, 0, 0, 0, 0, 0))(1))
-                assert made.levels == 1000
-                assert made.numbers.rounding_variance(1000)[5] == 0 < worst[0]
-                continue
+        for accounting in accountings:
             with pytest.raises(Infeasible, match="at most 2048 levels"):
-                protocol.calibrate(*setting, accounting=accounting)
+                calibrated(name, n, task, delta=1e-10, accounting=accounting)
+    # Fewer levels, and the error counts their rounding.
+    made = calibrated("real_sum", users, real, delta=1e-10, accounting="exact")
+    worst = made.expected_variance(SameNumbers(real, (0, 0, 0, 0, 0, users, 0, 0, 0, 0, 0))(1))
+    assert made.levels == 1000
+    assert made.numbers.rounding_variance(1000)[5] == 0 < worst[0]
 
 
 def test_too_wide_noise_is_infeasible():
