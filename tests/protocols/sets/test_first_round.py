@@ -97,6 +97,18 @@ def test_expected_error_includes_announcement_noise(accounting, first, how, repe
     assert expected >= exact.expectation("squared_error", who)[0].sum() * (1 - 1e-12)
 
 
+def test_error_averages_the_same_announcements():
+    protocol = segmented(blankets=0.1)
+    who = WHO(2)
+    expected = protocol.expectation("squared_error", who)
+    assert expected.shape == who.truth.shape and np.array_equal(
+        expected, protocol.expectation("squared_error", who)
+    )
+    assert (
+        protocol.expectation("variance", who) is None
+    )  # given the users of each level: not a sum of such terms
+
+
 def test_private_announcement_passes_checks():
     """All checks except the check of the mean apply, because the noisy number of reports is in the denominator."""
     found = get("sets", "segmented")
