@@ -8,13 +8,14 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import nbinom
 
-from protocols.test_poisoning import BUILT_INS, calibrated
+from protocols.test_poisoning import calibrated
 from shuffledp.accounting.summation.noise_atoms import atom_messages
 from shuffledp.designs.coarse_shares import CoarseCentralNoise
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare
 from shuffledp.tasks import Budget, Frequency, Summation
+from small_tasks import BUILT_INS
 
 N = 3_000
 

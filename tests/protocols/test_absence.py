@@ -10,13 +10,14 @@ import pytest
 from scipy.stats import nbinom
 
 from enumerated_reports import stick
-from protocols.test_poisoning import BUILT_INS, calibrated
+from protocols.test_poisoning import calibrated
 from shuffledp.accounting import composed_epsilon
 from shuffledp.accounting.general.spent import PRECISION, spent_epsilon
 from shuffledp.guarantees import ABSENCE
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import get
 from shuffledp.tasks import Budget, Frequency
+from small_tasks import BUILT_INS
 
 BUDGET = Budget(1.0, 1e-6)
 #: Built-in protocols with noise in shares, but without a bound for missing shares.

@@ -19,8 +19,8 @@ from shuffledp.populations import (
 )
 from shuffledp.protocols import get
 from shuffledp.protocols._requests import PlannedUsers
-from shuffledp.protocols.registry import available
-from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Public, Sets, Summation, Vectors
+from shuffledp.tasks import Budget, Frequency, Public, Sets, Summation, Vectors
+from small_tasks import BUILT_INS
 
 TASKS = {"frequency": Frequency(5), "summation": Summation(2), "sets": Sets(6, 2)}
 OWN_TASKS = {"real_sum": Summation(2, real=True), "sparse_sum": Summation(2, coordinates=2)}
@@ -30,12 +30,7 @@ OWN_OPTIONS = {
     "public_coin": {"beyond_proof": True},
     "privunit": {"cap_mass": 0.1},
 }
-PROTOCOLS = [
-    (kind, name)
-    for kind in TASK_KINDS
-    for name in available(kind)
-    if issubclass(get(kind, name), PlannedUsers)
-]
+PROTOCOLS = [one for one in BUILT_INS if issubclass(get(*one), PlannedUsers)]
 BUDGET = Budget(1.0, 1e-4)
 
 

@@ -41,6 +41,7 @@ from shuffledp.protocols.client.description import (
 from shuffledp.protocols.client.files import checksum
 from shuffledp.protocols.frequency._hashing import hash_values
 from shuffledp.protocols.registry import available
+from shuffledp.sampling import FixedBits
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public, Summation, Users
 
 FALSE_ALARM = 1e-6
@@ -353,6 +354,23 @@ def shown(folder):
 @pytest.fixture
 def visits(tmp_path_factory):
     return shown(tmp_path_factory.getbasetemp())
+
+
+@each_case
+def test_vectors_hold_for_the_written_programs(case, tmp_path):
+    written = Written.of(case.calibrated(500, 1.0), tmp_path / case.name)
+    vectors = json.loads((written.folder / "test_vectors.json").read_text())
+    messages = []
+    for one in vectors["clients"]:
+        source = FixedBits(map(int, one["bits"]))
+        sent = written.client.user_messages(written.parameters, one["value"], one["place"], source)
+        assert [message.hex() for message in sent] == one["messages"] and source.used == len(one["bits"])
+        messages += one["messages"]
+    (tmp_path / "all").write_text("".join(f"{message}\n" for message in messages))
+    known = vectors["analyzer"]
+    read = written.analyzer.read_messages(written.parameters, str(tmp_path / "all"))
+    answer = written.analyzer.analysis(written.parameters, read, known["users"])
+    assert json.loads(json.dumps(answer)) == known["answer"]
 
 
 def test_programs_refuse_what_the_vectors_list(visits, tmp_path):
