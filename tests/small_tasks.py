@@ -1,6 +1,10 @@
-"""Small tasks and populations for every protocol."""
+"""Every protocol, with a small task and a population."""
 
-from shuffledp.tasks import Frequency, Sets, Summation, Vectors
+from shuffledp.protocols.registry import available
+from shuffledp.tasks import TASK_KINDS, Frequency, Sets, Summation, Vectors
+
+#: Protocols of the library by task kind and name.
+BUILT_INS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 
 #: Tasks by kind, and by name for protocols that do not solve the first task of their kind.
 TASKS = {

@@ -1,7 +1,6 @@
 """Declarations of every built-in protocol: trust, one user's messages, and the largest number of messages."""
 
 import math
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -9,17 +8,16 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import nbinom
 
+from protocols.test_poisoning import calibrated
 from shuffledp.accounting.summation.noise_atoms import atom_messages
 from shuffledp.designs.coarse_shares import CoarseCentralNoise
 from shuffledp.populations import Binomial, Fixed
-from shuffledp.protocols import available, get
+from shuffledp.protocols import get
 from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare
-from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Summation
-from small_tasks import RANDOM, TASKS
+from shuffledp.tasks import Budget, Frequency, Summation
+from small_tasks import BUILT_INS
 
 N = 3_000
-OPTIONS = {"real_sum": {"levels": 2}, "sparse_sum": {}}
-BUILT_INS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 
 #: Built-in protocols by the users who must be honest; other protocols have tests of their own.
 HONEST = {
@@ -54,18 +52,6 @@ TABLE = [
     for kind, names in kinds.items()
     for name in names.split()
 ]
-
-
-@cache
-def calibrated(kind, name, accounting=None, **options):
-    protocol = get(kind, name)
-    known = [a for a in ("exact", "corrected", "printed") if a in protocol.accountings]
-    law = Binomial(2 * N, 0.5) if name in RANDOM else Fixed(N - 1)
-    task = TASKS.get(name, TASKS[kind])
-    how = accounting or known[0]
-    return protocol.calibrate(
-        Budget(1.0, 1e-6), law, task, accounting=how, **OPTIONS.get(name, {}), **options
-    )
 
 
 @pytest.mark.parametrize("kind, name", BUILT_INS)
@@ -210,18 +196,21 @@ def test_noise_rates_have_moments_of_messages(noise):
     assert sent.var() == pytest.approx(j**2 @ rates, rel=0.05)
 
 
-def mean_of(parts):
+@pytest.mark.parametrize(
+    "kind, name",
+    [
+        *(("frequency", name) for name in ("correlated_noise", "jump_counts")),
+        *(
+            ("summation", name)
+            for name in ("correlated_sum", "coarse_correlated_sum", "real_sum", "sparse_sum")
+        ),
+    ],
+)
+def test_rates_have_stated_mean(kind, name):
+    protocol = calibrated(kind, name)
+    parts, noise = (
+        (protocol._parts, protocol.noise) if kind == "frequency" else (protocol._noises, protocol.design)
+    )
     rates = [part.rates(20_000) for part in parts]
-    return sum(np.arange(each.size) @ each for each in rates)
-
-
-@pytest.mark.parametrize("name", ["correlated_noise", "jump_counts"])
-def test_counter_rates_have_stated_mean(name):
-    protocol = calibrated("frequency", name)
-    assert mean_of(protocol._parts) == pytest.approx(protocol.noise.messages, rel=1e-9)
-
-
-@pytest.mark.parametrize("name", ["correlated_sum", "coarse_correlated_sum", "real_sum", "sparse_sum"])
-def test_sum_rates_have_stated_mean(name):
-    protocol = calibrated("summation", name)
-    assert mean_of(protocol._noises) == pytest.approx(protocol.design.messages, rel=1e-9)
+    mean = sum(np.arange(each.size) @ each for each in rates)
+    assert mean == pytest.approx(noise.messages, rel=1e-9)

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from scripts_by_file import ROOT, script
-from shuffledp.protocols import available
-from shuffledp.tasks import TASK_KINDS
+from small_tasks import BUILT_INS
 
 scale = script("benchmarks/scale.py")
 
@@ -60,7 +59,6 @@ for line in sys.stdin:
     if status:
         print(json.dumps([f"signal {status}", 0]), flush=True)
 """
-EVERY = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +78,7 @@ def alone():
         process.stdin.close()
 
 
-@pytest.mark.parametrize("kind, name", EVERY)
+@pytest.mark.parametrize("kind, name", BUILT_INS)
 def test_billion_users_need_no_array(kind, name, alone):
     users = FEWER_USERS.get((kind, name), 10**9)
     accounting = "printed" if (kind, name) in PRINTED else ""

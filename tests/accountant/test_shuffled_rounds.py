@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from enumerated_reports import responses
 from shuffledp.accountant import (
     amplification,
     budget,
@@ -13,15 +14,10 @@ from shuffledp.accountant import (
     shuffled_rounds,
     smallest_batch,
 )
-from shuffledp.accountant.batches import setting_of
 from shuffledp.accountant.reductions import (
-    BLANKET,
     CLONES,
-    STRONGER_CLONES,
     Reduction,
     counted_on,
-    profiled,
-    reductions_of,
 )
 from shuffledp.accounting import (
     GRR,
@@ -87,15 +83,6 @@ def test_a_closed_form_defines_epsilon_alone(monkeypatch):
     assert budget(answer.eps, 10_000, 1e-6).eps_local == pytest.approx(1.0, rel=1e-5)
     assert smallest_batch(1.0, answer.eps * (1 + 1e-9), 1e-6).users == 10_000
     assert amplification(1.0, 10_000, 1e-6, rounds=2).reduction == "clones"
-
-
-def test_profiles_are_of_the_blanket():
-    def setting(randomizer):
-        return setting_of(randomizer, None, None, 1e-6, 1)
-
-    assert profiled(setting("any")) is CLONES
-    assert profiled(setting("binary")) is profiled(setting(GRR(3.0, 10))) is BLANKET
-    assert {CLONES, STRONGER_CLONES, BLANKET} <= set(reductions_of(setting("binary")))
 
 
 def test_without_amplification_the_local_budget_holds():
@@ -325,12 +312,7 @@ def test_falling_function_is_bracketed_fast(excess, root, most, tolerance):
 
 
 def kept_bit(eps_local):
-    return FiniteRandomizer(
-        [
-            [1 / (1 + math.exp(-eps_local)), 1 / (1 + math.exp(eps_local))],
-            [1 / (1 + math.exp(eps_local)), 1 / (1 + math.exp(-eps_local))],
-        ]
-    )
+    return FiniteRandomizer(responses(2, eps_local))
 
 
 def test_lone_user_has_central_budget():

@@ -8,8 +8,8 @@ from scripts_by_file import ROOT
 from shuffledp import accountant, accounting, designs
 from shuffledp.pipeline.config.config_files import read_yaml
 from shuffledp.protocols import calibrations
-from shuffledp.protocols.registry import available, get
-from shuffledp.tasks import TASKS
+from shuffledp.protocols.registry import get
+from small_tasks import BUILT_INS
 
 FUNCTIONS = {
     name: inspect.signature(getattr(door, name)).parameters
@@ -46,7 +46,7 @@ def test_violated_calibrations_are_no_default():
         assert FUNCTIONS[name]["calibration"].default == "sound"
 
 
-@pytest.mark.parametrize("kind, name", [(kind, name) for kind in TASKS for name in available(kind)])
+@pytest.mark.parametrize("kind, name", BUILT_INS)
 def test_protocols_are_calibrated_exactly_by_default(kind, name):
     protocol = get(kind, name)
     default = protocol.options()["accounting"].default

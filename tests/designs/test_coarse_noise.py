@@ -13,7 +13,6 @@ from shuffledp.designs.coarse_design import (
     atom_content,
     jump_content,
 )
-from shuffledp.designs.coarse_law import coarse_law
 from shuffledp.designs.coarse_losses import (
     COARSE,
     Precision,
@@ -90,25 +89,6 @@ def test_hub_atoms_are_moved_together():
     assert pair_draws((0, 7), 13, (2,)) == {7: 1, 2: -3, 11: 3}
     assert pair_draws((7, 2), 13, (2,)) == {7: -1, 2: 4, 11: -4}
     assert certify(design, 9.5, [(0, 7), (7, 2)], Precision(20, 1e-3, 1e-6)).delta > 1e-3
-
-
-HUBS = [(size, ()) for size in (1, 2, 3, 4, 5, 8, 9, 32)]
-HUBS += [(6, (2,)), (10, (2, 4)), (15, (2, 5)), (32, (3, 9)), (33, (16,)), (100, (5, 25)), (100, (3, 7, 10))]
-
-
-def test_joint_law_has_moments_of_parts():
-    design = CoarseDesign(3, 0.9, (4.0, 3.0, 5.0), (3.0, 2.0, 4.0), 1.0, 1e-3)
-    law = coarse_law(design, tail=1e-13, threshold=0.0)
-    total, first, second = 0.0, 0.0, 0.0
-    for number in range(law.slices):
-        cells = law.slice(number)
-        s = number - law.reach
-        total += cells.mass.sum()
-        first += s * cells.mass.sum()
-        second += s * s * cells.mass.sum()
-    assert total == pytest.approx(1, abs=1e-10)
-    assert first == pytest.approx(0, abs=1e-9)
-    assert second == pytest.approx(design.mse, rel=1e-8)
 
 
 def test_what_is_left_out_is_counted():

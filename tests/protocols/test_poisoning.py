@@ -10,16 +10,14 @@ from shuffledp.guarantees import ENFORCED
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import available, get
 from shuffledp.tasks import (
-    TASK_KINDS,
     Budget,
     Frequency,
     Participants,
     Public,
 )
-from small_tasks import RANDOM, TASKS
+from small_tasks import BUILT_INS, RANDOM, TASKS
 
 N, K, FAKES = 100_000, 100, 1000
-BUILT_INS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 INFINITE = {"multi_exact", "multi_expected", "multi_union", "skellam", "split_and_mix"}
 UNKNOWN = {
     "frequency": {"hashed_balls_into_bins", "private_coin", "public_coin", "random_checkin", "truncation"},

@@ -93,10 +93,8 @@ def test_edited_file_gives_a_new_class(tmp_path):
     [
         ("no.py:Coin", None, "there is no file"),
         (r"folder\mine.py:Coin", SOUND, "Separate folders by '/'"),
-        (".py:Coin", None, "there is no file"),
         ("mine.py:Con", SOUND, "defines no class 'Con'. It defines: Coin"),
         ("mine.py:", SOUND, "defines no class ''"),
-        ("mine.py: Coin", SOUND, "defines no class ' Coin'"),
         ("mine.py:Coin", "", "It defines: none"),
         ("mine.py:Coin", "x = 1\nclass Coin(:\n", r"line 2"),
         ("mine.py:Coin", "x = '\0'\n", "null bytes"),
@@ -105,7 +103,6 @@ def test_edited_file_gives_a_new_class(tmp_path):
         ("mine.py:Coin", "class Coin: pass\n1 / 0\n", r"ZeroDivisionError: .* \(mine.py, line 2\)"),
         ("mine.py:Coin", "class Coin: pass\nCoin = 3\n", "not a subclass"),
         ("mine.py:Coin", SOUND.replace("def encode", "def encoed"), "lacks encode"),
-        ("mine.py:Coin", SOUND.replace("def c", "def x_c"), "lacks cost, fit"),
         ("mine.py:Coin", SOUND.replace('    trust = "local"\n', ""), "does not set trust"),
         (
             "mine.py:Coin",

@@ -6,10 +6,7 @@ import mpmath
 import pytest
 
 from exact_laws import SeededBits, agrees, by_bits
-from shuffledp.populations import Fixed
-from shuffledp.protocols import get
 from shuffledp.sampling import ValueResponse, counter_noise
-from shuffledp.tasks import Budget, Frequency
 
 
 @pytest.mark.parametrize("eps", [Fraction(1, 10**30), Fraction(0.1), Fraction(1), Fraction(3.3), 20, 999])
@@ -32,16 +29,6 @@ def test_a_report_has_these_probabilities(domain_size, bits):
         found = by_bits(lambda source, value=value: response.report(value, source), 11)
         assert set(found[0]) == set(range(domain_size))
         assert agrees(found, lambda sent, value=value: response.keep if sent == value else response.lie, 0.25)
-
-
-@pytest.mark.parametrize("domain_size", [2, 20])
-def test_response_is_of_calibrated_protocol(domain_size):
-    protocol = get("frequency", "grr_blanket").calibrate(
-        Budget(1.0, 1e-6), Fixed(9999), Frequency(domain_size)
-    )
-    response = ValueResponse.within(Fraction(protocol.eps_local), domain_size)
-    assert float(response.keep) == pytest.approx(protocol.response.keep, rel=1e-14)
-    assert float(response.lie) == pytest.approx(protocol.response.lie, rel=1e-14)
 
 
 def test_zero_shape_omits_cancelling_noise():

@@ -17,15 +17,6 @@ def test_composition_of_many_rounds():
         optimal_composition(0.1, 1e-6, 10, 9e-6)
 
 
-def test_fine_search_beats_printed_one():
-    for rounds in (1, 7, 30):
-        both = [
-            gaussian_clones_epsilon(n=N, sigma=5.0, rounds=rounds, delta=1e-6, search=search)
-            for search in ("fine", "printed")
-        ]
-        assert both[0] <= both[1]
-
-
 @pytest.mark.parametrize("search", ["fine", "printed"])
 def test_too_small_noise_is_refused(search):
     with pytest.raises(Infeasible, match="gives no bound"):

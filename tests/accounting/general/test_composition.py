@@ -16,8 +16,8 @@ from shuffledp.accounting import (
     OtherReports,
     composed_epsilon,
     hockey_stick,
-    log_gaussian_delta,
 )
+from shuffledp.accounting.baselines.gaussian_clones import gaussian_local_epsilon
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
@@ -26,12 +26,6 @@ from shuffledp.tasks import Budget, Frequency
 
 def clones(users, eps_local):
     return ClonesProfile(OtherReports(Fixed(users - 1)), eps_local)
-
-
-def gaussian_epsilon(mu, delta):
-    return -root_below(
-        lambda x: log_gaussian_delta(mu, -x) - math.log(delta), 0.0, -20_000.0, 0.0, xtol=1e-10
-    )
 
 
 def test_rounds_and_query_of_dp_accounting():
@@ -103,7 +97,7 @@ def test_references_of_tiny_deltas():
     for delta, exact in ((1e-6, 0.01972), (1e-15, 0.042744)):
         assert exact * (1 - 3e-4) < composed_epsilon([clones(10**6, 1.0)], delta, rounds=[16]) < exact * 1.001
     for delta in (1e-100, 1e-290):
-        exact = gaussian_epsilon(1.5, delta)
+        exact = gaussian_local_epsilon(1 / 1.5, delta, sensitivity=1)
         assert (
             exact * (1 - 1e-9) <= composed_epsilon([GaussianProfile(0.5)], delta, rounds=[9]) < 1.001 * exact
         )

@@ -7,34 +7,17 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import ndtr, ndtri
 
+from enumerated_reports import responses
 from shuffledp.accounting import (
     CountPair,
+    GaussianProfile,
     Infeasible,
     hockey_stick,
-    log_gaussian_delta,
     renyi_from_profile,
     to_pld,
     trade_off,
 )
 from shuffledp.accounting.general.exports import convex_minorant
-
-
-class Gaussian:
-    """Gaussian mechanism with a known profile."""
-
-    kind, neighbours, view, source = "exact", "add_remove", "analyzer", "Balle and Wang 2018"
-
-    def __init__(self, mu):
-        self.mu = mu
-
-    def delta(self, eps):
-        return np.vectorize(lambda e: math.exp(log_gaussian_delta(self.mu, float(e))))(eps)
-
-
-def binary(eps_local):
-    p = np.log([1 / (1 + math.exp(-eps_local)), 1 / (1 + math.exp(eps_local))])
-    return CountPair(p, p[::-1])
-
 
 # -- loss distributions ----------------------------------------------------------------------------------------------
 
@@ -42,7 +25,7 @@ def binary(eps_local):
 def test_a_pair_is_its_losses():
     """Binary randomized response has two losses in each direction; its composition has binomial losses."""
     eps_local, rounds, eps = 0.5, 5, 0.7
-    loss = binary(eps_local).to_pld(step=0.05).self_compose(rounds)
+    loss = CountPair(*np.log(responses(2, eps_local))).to_pld(step=0.05).self_compose(rounds)
     p = 1 / (1 + math.exp(-eps_local))
     truth = sum(
         math.comb(rounds, j)
@@ -64,7 +47,7 @@ def test_pair_is_bounded_in_both_directions():
 
 def test_too_fine_a_step_is_refused():
     with pytest.raises(Infeasible, match="choose a larger one"):
-        to_pld(Gaussian(1.0), step=1e-6)
+        to_pld(GaussianProfile(1.0), step=1e-6)
 
 
 def test_convex_minorant_is_the_largest():
@@ -86,8 +69,8 @@ def test_infinite_loss_has_no_divergence():
 def test_trade_off_of_the_gaussian_mechanism():
     rates = np.array([1e-3, 1e-2, 0.1, 0.5, 0.9])
     truth = ndtr(-ndtri(rates) - 1.0)
-    found = trade_off(Gaussian(1.0), rates)
+    found = trade_off(GaussianProfile(1.0), rates)
     assert np.all(found <= truth + 1e-12)
-    assert trade_off(Gaussian(1.0), 0.5).shape == ()
+    assert trade_off(GaussianProfile(1.0), 0.5).shape == ()
     with pytest.raises(ValueError, match=r"false_positive_rates must be in \[0, 1\]"):
-        trade_off(Gaussian(1.0), 1.5)
+        trade_off(GaussianProfile(1.0), 1.5)

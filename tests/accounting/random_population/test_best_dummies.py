@@ -26,18 +26,13 @@ SCANNED = [
     (Poisson(5000), 0.3, "printed", {}),
     (Poisson(1000), 0.05, "printed", {"adaptive": True, "stray_factor": True}),
     (Poisson(1000), 0.02, "corrected", {"objective": "laplace"}),
-    (FIG3, 0.05, "printed", {}),
     (FIG3, 0.05, "simplified", {}),
-    (FIG3, 0.05, "exact", {}),
     (FIG3, 0.3, "exact", {"adaptive": True, "objective": "laplace"}),
-    (FIG3, 0.05, "exact", {"grid": [960, 40, 960, 3000, 5, 910, 970, 40]}),
     (FIG3, 0.05, "exact", {"adaptive": True, "grid": [960, 40, 960, 3000, 5, 910, 970, 0, 940]}),
     (FIG3, 0.05, "printed", {"grid": []}),
-    (Poisson(30), 0.1, "exact", {"adaptive": True, "grid": range(61)}),
     (Poisson(12), 0.1, "exact", {"grid": range(25), "reduction": "randomized_response"}),
     (Poisson(3), 2.0, "exact", {"adaptive": True, "grid": range(40)}),
     (EMPIRICAL, 0.1, "exact", {"adaptive": True}),
-    (Binomial(48841, 0.01), 0.5, "printed", {}),
 ]
 
 

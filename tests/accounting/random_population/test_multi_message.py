@@ -24,28 +24,6 @@ D = 1e-5
 LAWS = [Fixed(20), Binomial(60, 0.3), Poisson(30), Empirical((0.2, 0.3, 0.5), 4)]
 
 
-def discrete_delta(n, tau, eps, precision):
-    """Return the hockey-stick divergence of the sum of n discrete Gaussian variables and its shift, by enumeration."""
-    reach = math.ceil(12 * tau) + 2
-    single = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * tau**2))
-    total = single = single / single.sum()
-    for _ in range(n - 1):
-        total = np.convolve(total, single)
-    padded = np.concatenate((np.zeros(precision), total, np.zeros(precision)))
-    return float(np.sum(np.maximum(padded[precision:] - math.exp(eps) * padded[:-precision], 0)))
-
-
-@pytest.mark.parametrize("n, precision, eps", [(1, 1, 0.5), (3, 2, 0.2), (8, 3, 1.0)])
-def test_scales_are_safe_for_discrete_sum(n, precision, eps):
-    delta = 1e-4
-    tau = multi_expected_scale(Fixed(n - 1), eps, delta, precision, accounting="printed")
-    assert tau > 1
-    assert discrete_delta(n, tau, eps, precision) <= delta / 2
-    exact = multi_expected_scale(Fixed(n - 1), eps, delta, precision, accounting="exact")
-    assert exact < tau
-    assert discrete_delta(n, exact, eps, precision) == pytest.approx(delta / 2, rel=0.025)
-
-
 @pytest.mark.parametrize("shape, eps", [(0.3, 1.0), (1.0, 0.1), (7.5, 0.2)])
 def test_polya_noise_stays_within_its_reach(shape, eps):
     size = math.ceil(60 / eps) + 100

@@ -21,7 +21,6 @@ from shuffledp.accounting.summation.pair_table import pair_table
 from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta
 
 CASES = {
-    "D2": (design_of(2, 2.0, {1: (2.5, 0.4), 2: (1.7, 0.3)}), 1.3, 1e-9),
     "D2 small shapes": (design_of(2, 3.0, {1: (0.7, 0.3), 2: (0.6, 0.4)}), 0.5, 1e-9),
     "D3 halving": (
         design_of(3, 5.0, {-2: (1.5, 0.2), 1: (1.2, 0.25), 2: (2.0, 0.2), 3: (1.1, 0.25)}),

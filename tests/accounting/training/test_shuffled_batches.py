@@ -79,10 +79,14 @@ def test_a_few_batches_by_quadrature(sigma, steps, eps):
     assert backward < clones[1]
 
 
-def test_few_batches_over_two_epochs(monkeypatch):
-    """The pair of two steps, composed by quadrature, lies between the bounds, also on a coarse grid of losses."""
+@pytest.fixture
+def coarse(monkeypatch):
     monkeypatch.setattr(shuffled_batches, "_LOSSES", 100)
     monkeypatch.setattr(shuffled_batches, "_CHOICES", 13)
+
+
+def test_few_batches_over_two_epochs(coarse):
+    """The pair of two steps, composed by quadrature, lies between the bounds, also on a coarse grid of losses."""
     sigma, eps = 1.0, 1.0
     y = np.arange(-5, 7, 0.25) + 0.125
     weight = 0.25 * norm.pdf(y)
@@ -113,8 +117,7 @@ def test_delta_and_eps_agree():
         assert shuffled_batches_delta(STEPS, 2.0, eps, epochs, side) == pytest.approx(DELTA, rel=0.05)
 
 
-def test_loss_laws_omit_little(monkeypatch):
-    monkeypatch.setattr(shuffled_batches, "_CHOICES", 13)
+def test_loss_laws_omit_little(coarse):
     for side in ("upper", "lower"):
         _, laws = _epochs(5, 2.0, 2, side, _OMITTED * DELTA / 2)
         for law in laws:

@@ -1,12 +1,20 @@
-"""Leaks that the conformance checks miss are found, and the checks report what they compared."""
+"""Leaks and faults that the conformance checks miss are found, and the checks report what they compared."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get, scaffold
-from shuffledp.protocols.conformance import Case, default_cases, leakage_checks
+from shuffledp.protocols.conformance import (
+    Case,
+    default_cases,
+    leakage_checks,
+    plugin_checks,
+    privacy_evidence,
+)
+from shuffledp.protocols.conformance.checks import LEVELS, verdict
 from shuffledp.protocols.registry import plugin
 from shuffledp.tasks import Budget, Frequency, Summation, Vectors
 
@@ -32,6 +40,8 @@ def fewer(monkeypatch):
     """Reduce the draws to a number that suffices for the planted faults."""
     monkeypatch.setattr(leakage_checks, "REPORTS", 100_000)
     monkeypatch.setattr(leakage_checks, "VIEWED", 400)
+    monkeypatch.setattr(plugin_checks, "CALLS", 300)
+    monkeypatch.setattr(plugin_checks, "ERRORS", {True: 60_000, False: 2_000})
 
 
 @pytest.mark.parametrize(
@@ -48,9 +58,16 @@ def fewer(monkeypatch):
         ("TwiceForMany", leakage_checks.check_seen, TWO, "Fixed.others=199.*delta is at least"),
         ("NoiseShares", leakage_checks.check_seen, TWO, "the messages that the shuffler passes on"),
         ("TwoMessagesLocally", leakage_checks.check_seen, TWO, "all messages of a user"),
+        ("FirstInTheClear", plugin_checks.check_users_apart, TWO, "together send other messages"),
+        ("LooksAtOthers", plugin_checks.check_users_apart, TWO, "together send other messages"),
+        ("Numbered", plugin_checks.check_users_apart, TWO, "a message reveals its sender"),
+        ("OwnDummies", plugin_checks.check_trust, TWO, "dummies.. adds 5 messages"),
+        ("Drifting", plugin_checks.check_seeded_crowds, TWO, "different messages for the same seed"),
+        ("NoNoise", plugin_checks.check_seeded_crowds, TWO, "the generator is not used"),
+        ("SlightlyWrongVariance", plugin_checks.check_close_variance, TWO, "expected: .* too small"),
     ],
 )
-def test_a_leak_is_caught(name, check, case, message):
+def test_a_fault_is_caught(name, check, case, message):
     with pytest.raises(AssertionError, match=message):
         check(planted(name), [case])
 
@@ -96,3 +113,28 @@ def test_strict_level_keeps_its_budget(tmp_path, smallest, caught):
         return
     with pytest.raises(AssertionError, match=r"privacy level 0, delta is at least .* eps = 0\.5"):
         leakage_checks.check_levels(found, cases)
+
+
+def test_sound_class_passes_with_evidence():
+    sound = planted("Sound")
+    by, _, missing = str(privacy_evidence(sound, [TWO], "close")).partition(" / NOT checked: ")
+    assert by.startswith("privacy: checked by the encoder against the declared eps_local; delta end to end")
+    assert "; the encoder with 2 inputs" in by
+    assert "delta end to end with 200 users" in by
+    assert missing.startswith("a privacy profile (none); more than 200 users")
+    for check, level in LEVELS.items():
+        if level == "close":
+            assert verdict(check, sound, (TWO,)).passed, check
+    assert "% too large would pass" in verdict(plugin_checks.check_close_variance, sound, (TWO,)).note
+
+
+def test_error_in_check_names_the_file():
+    file = str(PLUGINS / "devious.py")
+    found = verdict(plugin_checks.check_users_apart, planted("Unable"), (TWO,), file)
+    assert not found.passed
+    assert re.search(r"devious\.py, line \d+, in encode: KeyError: 'no such'", found.note)
+
+
+def test_room_for_many_messages_is_stated():
+    assert "whether fewer than 30 bits would do" in plugin_checks.check_bits(planted("ManyBits"), [TWO])
+    assert plugin_checks.check_bits(planted("Sound"), [TWO]) == ""

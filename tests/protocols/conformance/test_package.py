@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shuffledp.protocols import available, conformance, get
+from shuffledp.protocols import conformance, get
 from shuffledp.protocols.conformance import checks, plugin_checks, privacy, running
 from shuffledp.protocols.conformance.running import calibrated, in_turn, sending, simulated
-from shuffledp.tasks import TASK_KINDS
+from small_tasks import BUILT_INS
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
-PROTOCOLS = [(kind, name, ()) for kind in TASK_KINDS for name in available(kind)]
+PROTOCOLS = [(*built_in, ()) for built_in in BUILT_INS]
 PROTOCOLS += [
     ("frequency", "four_methods.py:Coin", ()),
     ("frequency", "adaptive", (("stray_factor", True),)),

@@ -1,12 +1,13 @@
 """Values with noise on every count, from a trusted shuffler or from the users."""
 
-import numpy as np
 import pytest
 
 from shuffledp.accounting import Infeasible
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.tasks import Budget, Frequency, Users
+from shuffledp.protocols.frequency.sbin import sbin_dummies
+from shuffledp.protocols.frequency.silent_users import silent_report
+from shuffledp.tasks import Budget, Frequency
 
 N, K = 70_187, 900
 
@@ -33,13 +34,19 @@ def test_colluding_users_are_replaced():
     assert more.privacy_profile().delta(1.0) == alone.privacy_profile().delta(1.0)
     with pytest.raises(Infeasible, match="148 users have to be designated, there are 147"):
         calibrated("designated_coins", n=147, k=3)
-    with pytest.raises(ValueError, match="colluding"):
-        calibrated("designated_coins", n=2_000, k=3, colluding=-1)
 
 
-def test_only_first_users_add_coins():
-    protocol = calibrated("designated_coins", n=2_000, k=3)
-    rng = np.random.default_rng(4)
-    first, rest = (protocol.encode(Users(np.zeros(1_000, int), offset=at), rng) for at in (0, 1_000))
-    assert len(rest) == 1_000 < len(first)
-    assert len(protocol.encode(Users(np.zeros(10, int), offset=147), rng)) <= 13
+def test_so_rare_reports_need_no_dummies():
+    rare, other = (silent_report(10, 3, 1.0, 0.1, rate=rate).dummies for rate in (0.1, 0.101))
+    assert rare == 0 < other
+
+
+# -- dummies of the shuffler ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("eps, delta, beta", [(4.0, 0.3, 0.1), (0.5, 0.1, 0.05), (2000.0, 1e-6, 1.0)])
+def test_closed_form_holds_at_corners(eps, delta, beta):
+    """The corners include zero coins, where the kept messages need no noise."""
+    printed = sbin_dummies(10, 2, eps, delta, accounting="printed", beta=beta)
+    assert printed.delta(eps) <= delta
+    assert sbin_dummies(10, 2, eps, delta, beta=beta).coins <= printed.coins

@@ -13,7 +13,6 @@ from shuffledp.accounting import Infeasible
 from shuffledp.pipeline.experiments import runner
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.protocols.conformance import Case, check_protocol
 from shuffledp.protocols.frequency._binary_subspaces import (
     kernel_bases,
     kernel_law,
@@ -131,25 +130,9 @@ def test_neighbouring_seeds_give_unrelated_hashes():
 # -- refusals ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "delta, share, together",
-    [(0.1174, 0.75, False), (0.3, 0.75, True)],
-)
-def test_correlated_noise_of_few_pairs_conforms(delta, share, together):
-    options = (("share", share), ("together", together))
-    case = Case(Budget(0.5, delta), Fixed(29), Frequency(3), "exact", (20, 0, 10), options)
-    protocol = case.calibrate(CorrelatedNoise)
-    part = delta if together else delta / 2
-    assert (protocol.shape == 0) == (part >= -math.expm1(-protocol.eps_geometric))
-    assert protocol.parameters()["shape"] == protocol.shape
-    check_protocol(CorrelatedNoise, [case])
-
-
 def test_wrong_options_and_values_are_rejected():
     with pytest.raises(ValueError, match="hash_seed"):
         calibrated("public_coin", 500_000, 50, 1.0, hash_seed=2**32)
-    with pytest.raises(ValueError, match="entries"):
-        calibrated("private_coin", 500_000, 50, 1.0, entries=0)
     with pytest.raises(ValueError, match=r"0\.\.3"):
         Solh(40, 4, 1.5, 3).encode(Users(np.array([4])), rng())
     with pytest.raises(Infeasible, match="cells"):

@@ -7,18 +7,6 @@ from references.laws import moved, two_counts
 from shuffledp.protocols.frequency.sageo import sageo_dummies
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        ({"beta": 0.39}, "beta must be in"),
-        ({"beta": 1.1}, "beta must be in"),
-    ],
-)
-def test_bad_input_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        sageo_dummies(10, 2, 1.0, 1e-3, **arguments)
-
-
 @pytest.mark.parametrize("n, eps, beta", [(3, 20.0, None), (3, 12.0, 0.9999), (1000, 2.0, None)])
 def test_drawn_law_has_delta_of_profile(n, eps, beta):
     """Rounding probabilities of 1e-5 to 2^-53 of 1 once made delta ten times as large at eps = 20."""

@@ -63,7 +63,6 @@ def test_single_values_are_usually_best():
     assert subset_delta(0.2, 10**4, wider) > 1e-6
 
 
-@pytest.mark.parametrize("size", [0, 4, 7])
-def test_impossible_sizes_are_refused(size):
-    with pytest.raises(ValueError, match="size must be"):
-        get("frequency", "subset_selection").calibrate(Budget(1.0, 1e-3), Fixed(99), Frequency(4), size=size)
+@pytest.mark.parametrize("k, size, mse", [(1_024, 7, 26.293), (22_000, 148, 27.271)])
+def test_errors_of_local_subsets(k, size, mse):
+    assert SubsetReport(k, size, 5.0).mse(1_000) * 1e6 == pytest.approx(mse, rel=3e-5)

@@ -2,16 +2,15 @@
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
+from scipy.stats import chisquare
 
-from shuffledp.accounting import Infeasible
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.calibrations import SubsetExponential
-from shuffledp.protocols.conformance import SameSets
 from shuffledp.protocols.sets import _set_protocol, _subset
 from shuffledp.protocols.sets._subset import drawn_subsets
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Sets, Users
@@ -29,20 +28,6 @@ def calibrated(name, d, s, n, accounting="printed", eps=EPS, **options):
 # -- exact laws --------------------------------------------------------------------------------------------------
 
 
-def assert_follows(samples, law):
-    """Check samples, (R, ..), against probabilities of tuples by a chi-square test with rate FALSE_ALARM."""
-    seen = dict.fromkeys(law, 0)
-    for row in map(tuple, np.asarray(samples).tolist()):
-        seen[row] += 1  # anything outside the law is a KeyError
-    expected = np.array([law[key] * len(samples) for key in law])
-    counts = np.array([seen[key] for key in law])
-    rare = expected < 8
-    cells = [*zip(counts[~rare], expected[~rare], strict=True)]
-    cells += [(counts[rare].sum(), expected[rare].sum())] if rare.any() else []
-    statistic = sum((c - e) ** 2 / e for c, e in cells)
-    assert statistic < chi2.isf(FALSE_ALARM, len(cells) - 1)
-
-
 @pytest.mark.parametrize("d, s, k", [(5, 2, 1), (5, 2, 2), (6, 2, 3), (5, 3, 2), (7, 2, 4)])
 def test_subsets_follow_their_definition(d, s, k):
     held = tuple(range(1, s + 1))
@@ -51,7 +36,10 @@ def test_subsets_follow_their_definition(d, s, k):
     law = {z: w / sum(weights.values()) for z, w in weights.items()}
     shuffled_own = np.tile(held[::-1], (60_000, 1))
     drawn = np.sort(drawn_subsets(mechanism, shuffled_own, np.random.default_rng(3)), axis=1)
-    assert_follows(drawn, law)
+    seen = Counter(map(tuple, drawn.tolist()))
+    assert set(seen) <= set(law)
+    expected = [60_000 * p for p in law.values()]
+    assert chisquare([seen[z] for z in law], expected).pvalue > FALSE_ALARM
 
 
 def test_fast_law_keeps_repeats_apart():
@@ -70,46 +58,7 @@ def test_fast_law_keeps_repeats_apart():
 # -- simulation against expectation -------------------------------------------------------------------------------
 
 
-def test_data_dependent_levels_bias_estimates():
-    """SEG-N6.4.6: an item that only the most private users hold, 5 % of all, is underestimated."""
-    n, d = 5_000, 17
-    sizes = np.array([[1_250.0, 2_500.0, 1_250.0]])
-    counts = np.full((1, 3, d), 100)
-    counts[0, :, 0] = [250, 0, 0]
-    who = Participants(Public(np.array([n]), sizes), counts, counts.sum(axis=1) / n)
-    protocol = calibrated("segmented", d, 4, n, blankets=1.0).refine(who.public)
-    many = who.of_repeats(np.zeros(4_000, np.int64))
-    found = protocol.simulate(many, np.random.default_rng(5))[:, 0]
-    assert abs(found.mean() - 0.02725) < 5 * found.std() / math.sqrt(4_000) + 5e-6
-
-
 # -- padding, levels, refusals ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", available("sets"))
-def test_padding_is_not_estimated(name):
-    found = get("sets", name)
-    task = Sets(6, 2, 1, padding_items=2)
-    who = SameSets(task, ((0, 4), (1, 5), (2, 3)), (20,))(3)
-    budget = Budget((3.0,) if found.multi_level else 3.0, 1e-3)
-    protocol = found.calibrate(budget, Fixed(59), task)
-    assert protocol.simulate(who, np.random.default_rng(0)).shape == (3, 4)
-    assert protocol.expectation("squared_error", who).shape == (3, 4)
-
-
-@pytest.mark.parametrize("name", available("sets"))
-def test_full_sets_have_no_error(name):
-    """Two protocols refuse a set of the whole domain, with a reason."""
-    protocol = get("sets", name)
-    task, kind = Sets(4, 4), protocol.accountings[-1]
-    if name.startswith("subset_"):
-        with pytest.raises(Infeasible, match="set_size must be below domain_size = 4"):
-            protocol.calibrate(Budget(1.0, 1e-6), Fixed(9_999), task, accounting=kind)
-    else:
-        found = protocol.calibrate(Budget(1.0, 1e-6), Fixed(9_999), task, accounting=kind)
-        n = np.array([[10_000.0]])
-        everybody = Participants(Public(np.array([10_000]), n), np.full((1, 1, 4), 10_000), np.ones((1, 4)))
-        assert np.all(found.expected_variance(everybody) == 0.0)
 
 
 @pytest.mark.parametrize("name", [n for n in available("sets") if get("sets", n).multi_level])
