@@ -157,6 +157,3 @@ def test_budgets_without_randomizers_are_refused(groups, message):
 def test_the_victim_is_a_group():
     with pytest.raises(ValueError, match=r"victim must be the index of a group, in \[0, 0\], got 1"):
         personalized_epsilon([(10, GRR(1.0, 3))], 1e-6, 1)
-
-
-# -- the number of reports that hide -----------------------------------------------------------------------------------

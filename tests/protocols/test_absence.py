@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from enumerated_reports import stick
+from enumerated_reports import data_sets, responses, stick, worst_delta
 from protocols.test_poisoning import calibrated
 from shuffledp.accounting import composed_epsilon
 from shuffledp.accounting.general.spent import PRECISION, spent_epsilon
@@ -100,6 +100,17 @@ def test_dummy_points_by_enumeration(eps):
     found = [protocol.profile_without(1 / 3, colluding=told).delta(eps) for told in (True, False)]
     assert found[0] == pytest.approx(max(uniform_points(n, 3, eps) for n in left), rel=1e-9)
     assert found[1] == pytest.approx(np.mean([uniform_points(n, 3, eps) for n in left]), rel=1e-9)
+
+
+@pytest.mark.parametrize("eps", [0.3, 0.8])
+def test_reports_by_enumeration(eps):
+    """Of 5 users with randomized response two are absent; no data set of the others exceeds the bound."""
+    protocol, table = get("frequency", "grr_blanket")(5, 3, 1.5, 0), responses(3, 1.5)
+    worst = worst_delta(table, data_sets(table, 2), eps)
+    for colluding in (True, False):
+        bound = protocol.profile_without(0.4, colluding=colluding).delta(eps)
+        assert worst <= bound * (1 + 1e-12)
+        assert bound < 1.6 * worst + 1e-3
 
 
 @pytest.mark.parametrize("eps", [0.7, 1.5])

@@ -238,9 +238,6 @@ def test_witness_of_unproven_public_coin():
     assert inside.guarantee == "upper"
 
 
-# -- the claimed guarantees against the exact law of what the analyzer sees, for a handful of users --
-
-
 # -- the profile that a calibrated protocol states, at random budgets: at most the delta that was asked for --
 
 #: Number of tried calibrations, up to the first profile.

@@ -32,9 +32,3 @@ def test_every_answer_keeps_its_target(eps, accounting):
 def test_too_wide_noise_is_refused():
     with pytest.raises(Infeasible, match=r"too wide: with 1e-05 of eps = 0\.01"):
         correlated_noise(0.01, 1e-9, accounting="exact", share=1e-5)
-
-
-# -- privacy by other sums -----------------------------------------------------------------------------------------
-
-
-# -- no pairs ------------------------------------------------------------------------------------------------------

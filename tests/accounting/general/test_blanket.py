@@ -53,12 +53,6 @@ def test_disjoint_outputs_have_no_blanket():
         blanket_epsilon(FiniteRandomizer(np.eye(2)), 1000, 1e-3)
 
 
-# -- published and recorded numbers ----------------------------------------------------------------------------------
-
-
-# -- randomizers among themselves ------------------------------------------------------------------------------------
-
-
 # -- random numbers of users -----------------------------------------------------------------------------------------
 
 

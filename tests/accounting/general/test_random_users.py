@@ -78,6 +78,3 @@ def test_best_split_adds_up_to_delta(population, delta, noise_shares):
             worth = 1 + other if noise_shares else (1 + other) / math.log(2 / left)
             best = split.users if noise_shares else split.users / math.log(2 / split.delta)
             assert worth <= best * (1 + 1e-12)
-
-
-# -- more users only help --------------------------------------------------------------------------------------------

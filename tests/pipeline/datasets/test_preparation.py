@@ -504,6 +504,3 @@ def test_ratings_zip_is_not_kept(server, table, tmp_path):
     raw.files["counts.csv"].write_bytes(counts.replace(b"9,1", b"9,2"))
     obtain(tmp_path, name="movielens")
     assert raw.files["counts.csv"].read_bytes() == counts
-
-
-# ---- the scripts ---------------------------------------------------------------------------------------

@@ -106,6 +106,39 @@ def errors(protocol, n):
     return found[0].mean(), found[1][0, 0]
 
 
+@pytest.mark.parametrize(
+    "name, k, options, eps_local, mse, heavy, bits",
+    [
+        ("grr_blanket", 100, {}, 7.45286, 118.19, 629.9, 7),
+        ("grr_blanket", 1_000, {}, 7.81096, 97.43, 4_103.2, 10),
+        ("grr_blanket", 10_000, {}, 8.70727, 60.43, 16_581, 14),
+        ("subset_selection", 100, {"size": 2}, 7.42779, 1_130.96, 1_298.7, 13),
+        ("subset_selection", 1_000, {"size": 2}, 7.64886, 206.83, 2_550.1, 19),
+        ("subset_selection", 1_000, {"size": 8}, 7.47322, 823.4, 1_450.6, 65),
+        ("subset_selection", 10_000, {"size": 78}, 7.47563, 894.41, 1_537.4, 654),
+        ("hadamard_response", 100, {}, 7.54019, 256.87, 1_481.6, 8),
+        ("hadamard_response", 100, {"blocks": 1}, 7.86208, 99_154, 90_154, 7),
+        ("hadamard_response", 1_000, {}, 8.03690, 173.76, 6_731.0, 11),
+        ("recursive_hadamard", 1_000, {}, 7.81750, 296.27, None, 11),
+        ("pi_rappor", 100, {}, 7.65760, 542.55, 2_737.3, 19),
+        ("pi_rappor", 1_000, {"prime": 1009}, 7.81402, 237.27, 4_261.0, 20),
+        ("pi_rappor", 10_000, {"prime": 2003}, 8.02933, 142.96, 6_655.4, 33),
+        ("pgr", 100, {}, 7.45803, 9_126.8, 8_360.1, 8),
+        ("pgr", 1_000, {}, 7.43118, 2_823.6, 2_767.2, 11),
+        ("pgr", 10_000, {"target": "frequent"}, 7.46060, 1_109.7, 1_585.8, 14),
+    ],
+)
+def test_reference_errors_of_shuffled_reports(name, k, options, eps_local, mse, heavy, bits):
+    """Specification; 90,154 is its formula for one block, which enumeration confirms above, and not its 114,719."""
+    budget = Budget(EPS, DELTA)
+    protocol = get("frequency", name).calibrate(budget, Fixed(N - 1), Frequency(k), **options)
+    assert protocol.parameters()["eps_local"] == pytest.approx(eps_local, abs=6e-6)
+    average, frequent = errors(protocol, N)
+    assert average == pytest.approx(mse, rel=1e-4)
+    assert heavy is None or frequent == pytest.approx(heavy, rel=1e-4)
+    assert np.ceil(protocol.cost().bits_per_message) == bits
+
+
 @pytest.mark.parametrize("name", ["pgr", "pi_rappor", "hadamard_response", "recursive_hadamard"])
 def test_the_target_decides(name):
     """The protocol of each target has no larger error than the other, and one pair differs."""

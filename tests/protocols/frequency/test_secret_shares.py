@@ -30,9 +30,6 @@ def calibrated(name, eps=1.0, delta=1e-3, population=TWENTY, **options):
     return found.calibrate(Budget(eps, delta), population, BITS, **options)
 
 
-# -- numbers ---------------------------------------------------------------------------------------------------
-
-
 # -- shares ----------------------------------------------------------------------------------------------------
 
 
@@ -88,12 +85,6 @@ def test_foreign_messages_are_refused():
     for bad in (-1, protocol.group_order):
         with pytest.raises(ValueError, match="messages must lie in"):
             protocol.aggregate(Messages(np.array([0, bad])))
-
-
-# -- one law ---------------------------------------------------------------------------------------------------
-
-
-# -- group order, options, refusals ------------------------------------------------------------------------------
 
 
 # -- privacy -----------------------------------------------------------------------------------------------------

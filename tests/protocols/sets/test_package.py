@@ -55,9 +55,6 @@ def test_fast_law_keeps_repeats_apart():
         mechanism.sample_aggregate(Participants(who.public, counts, counts[:, 0]), np.random.default_rng(0))
 
 
-# -- simulation against expectation -------------------------------------------------------------------------------
-
-
 # -- padding, levels, refusals ------------------------------------------------------------------------------------
 
 

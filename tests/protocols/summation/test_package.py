@@ -91,12 +91,6 @@ def test_jumps_are_option_of_all_sums():
         calibrated("correlated_sum", 1000, 2, law="jumps")
 
 
-# -- section 3 ------------------------------------------------------------------------------------------------------
-
-
-# -- laws -----------------------------------------------------------------------------------------------------------
-
-
 # -- split-and-mix --------------------------------------------------------------------------------------------------
 
 
@@ -137,9 +131,6 @@ def test_unproven_forms_have_no_privacy_profile():
             assert 0 < float(pair.delta(1.0)) <= 1e-6 * (1 + 1e-9)
 
 
-# -- the central model ----------------------------------------------------------------------------------------------
-
-
 # -- refusals -------------------------------------------------------------------------------------------------------
 
 
@@ -178,12 +169,6 @@ def test_protocols_conform_with_other_options(name, options, monkeypatch):
     protocol = get("summation", name)
     cases = [c for c in default_cases(protocol, options) if c.accounting == protocol.accountings[-1]]
     check_protocol(protocol, list({case.task: case for case in cases}.values()))
-
-
-# -- the error of Figure 1a in simulation ---------------------------------------------------------------------------
-
-
-# -- randomized levels and bits, against the reference numbers of their specification --------------------------------
 
 
 # -- reference lines --------------------------------------------------------------------------------------------------

@@ -262,6 +262,3 @@ def test_best_dummies_are_in_the_table():
     assert [outcomes(of, "RP-17")["exact"] for of in (gain, less, none)] == ["holds", "in part", "fails"]
     assert outcomes(gain, "RP-17")["simplified"] == "fails"
     assert outcomes(gain, "RP-16") == dict.fromkeys(("printed", "exact", "simplified"), "holds")
-
-
-# -- by the accounting alone -------------------------------------------------------------------------------------------

@@ -56,6 +56,3 @@ def test_too_small_bound_is_violated(monkeypatch):
 def test_too_large_grid_is_refused():
     with pytest.raises(ValueError, match="cells are too many"):
         unit_ball_search.shuffled_gaussian_rdp(8, np.zeros((4, 3)), np.eye(4, 3), 0.5)
-
-
-# -- the steps of the proof in the module's description ---------------------------------------------------------------
