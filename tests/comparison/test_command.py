@@ -20,13 +20,6 @@ from waiting import wait_until
 SETTING = typed("--eps 1 --delta 1e-6")
 SIZE = ("--domain-size", "4")
 FEW = typed("--protocols grr_blanket,pure_dump,silent_users --protocols local,sageo,multi_exact")
-KEYS = {
-    *("protocol", "trust", "status", "reason", "mse", "messages_per_user", "bits_per_user", "eps_local"),
-    *("reduction", "guarantee", "half_width", "floor_ratio", "eps_spent", "slack", "heavy_variance"),
-    *("most_messages", "most_bits", "most_certain", "relies_on"),
-    *("poisoning_gain", "poisoning_errors", "enforced"),
-    *("colluding", "eps_colluding", "eps_dropped", "when_absent"),
-}
 
 
 def call(*arguments):
@@ -51,34 +44,6 @@ def test_table_is_narrow_and_grouped(monkeypatch, in_a_worker):
     assert lines[1].split() == ["protocol", *headings.split()]
     assert lines[-2:] == ["Left out:", "  multi_exact: Only bits are summed, but the task has 20 values."]
     assert done.stderr == ""
-
-
-def test_json_objects_and_csv_fields(tmp_path):
-    out = tmp_path / "out.csv"
-    done = call(
-        "--population",
-        "binomial:9999:0.5",
-        "--domain-size",
-        "4",
-        *FEW,
-        *SETTING,
-        "--json",
-        "--rows-only",
-        "--csv-out",
-        str(out),
-    )
-    rows = json.loads(done.stdout)
-    assert all(set(row) >= KEYS for row in rows)
-    by_name = {row["protocol"]: row for row in rows}
-    assert by_name["multi_exact"]["status"] == "infeasible"
-    assert by_name["multi_exact"]["mse"] is None
-    assert by_name["pure_dump"]["eps_local"] == "inf"
-    assert by_name["grr_blanket"]["status"] == "ok"
-    with out.open() as file:
-        written = {row["protocol"]: row for row in csv.DictReader(file)}
-    assert written.keys() == by_name.keys()
-    assert float(written["grr_blanket"]["mse"]) == by_name["grr_blanket"]["mse"]
-    assert written["pure_dump"]["eps_local"] == "inf"
 
 
 @pytest.mark.parametrize(
