@@ -39,8 +39,6 @@ figures:
   accuracy: {title: "Accuracy", experiment: sgd, x: eps, along: round, y: accuracy, panels: sigma, caption: any.rst}
   rounds: {title: "Rounds", experiment: sgd, x: round, y: eps, panels: sigma, caption: any.rst}
 """
-HERE = f"{PAPER}: training.short"
-SGD = f"{PAPER}: experiments.sgd"
 CURVE = TrainingCurve(
     (Point(0, 0.1, 2.3, 0), Point(2, 0.5, 2.0, 20), Point(4, 0.6, 1.5, 20), Point(5, 0.7, 1.0, 20))
 )
@@ -83,17 +81,17 @@ def test_grid_omits_round_zero(trained):
 
 
 BROKEN = {
-    "unknown kind": (PAPER, "kind: shuffle_sgd", "kind: shufle_sgd", f"{HERE}.kind:", "Did you mean 'shuffle_sgd'?"),
-    "rate as text": (PAPER, "learning_rate: 0.5", "learning_rate: 5e-1", f"{HERE}.learning_rate:", "write 5.0e-1."),
-    "batch missing": (PAPER, "batch: 20, ", "", f"{HERE}:", "batch must be given for kind 'shuffle_sgd'."),
-    "unknown key": (PAPER, "rounds: 5", "round: 5, rounds: 5", f"{HERE}:", "unknown key 'round'. Did you mean 'rounds'?"),
-    "CIFAR10 is not there": (PAPER, "name: mnist", "name: cifar10", f"{HERE}.data:", "cifar10/cifar10.npz there that holds the arrays train_images"),
-    "grid of another run": (PAPER, "{evaluated: short}", "{evaluated: shot}", f"{SGD}.grid.round.evaluated:", "no training run 'shot'. Did you mean 'short'?"),
-    "method of another run": (PAPER, "central: {training: short", "central: {training: long", f"{SGD}.methods.central.training:", "the value {evaluated: long}"),
-    "method without rounds": (PAPER, "noise_multiplier: 3.0, rounds: $round", "noise_multiplier: 3.0, rounds: 5", f"{SGD}.methods.central.training:", "needs an argument over the rounds of 'short'"),
-    "protocol with training": (PAPER, "central: {training: short, function: central_gaussian_epsilon", "central: {training: short, protocol: local", f"{SGD}.methods.central:", "belongs to a method with a function."),
-    "along without a number": (PAPER, "x: eps, along: round", "x: sigma, along: round", f"{PAPER}: figures.accuracy.along:", "not to 'sigma'"),
-    "no along": (PAPER, "x: eps, along: round", "x: eps", f"{PAPER}: figures.accuracy:", "'eps' is not a grid variable."),
+    "unknown kind": (PAPER, "kind: shuffle_sgd", "kind: shufle_sgd", "training.short.kind:", "Did you mean 'shuffle_sgd'?"),
+    "rate as text": (PAPER, "learning_rate: 0.5", "learning_rate: 5e-1", "training.short.learning_rate:", "write 5.0e-1."),
+    "batch missing": (PAPER, "batch: 20, ", "", "training.short:", "batch must be given for kind 'shuffle_sgd'."),
+    "unknown key": (PAPER, "rounds: 5", "round: 5, rounds: 5", "training.short:", "unknown key 'round'. Did you mean 'rounds'?"),
+    "CIFAR10 is not there": (PAPER, "name: mnist", "name: cifar10", "training.short.data:", "cifar10/cifar10.npz there that holds the arrays train_images"),
+    "grid of another run": (PAPER, "{evaluated: short}", "{evaluated: shot}", "experiments.sgd.grid.round.evaluated:", "no training run 'shot'. Did you mean 'short'?"),
+    "method of another run": (PAPER, "central: {training: short", "central: {training: long", "experiments.sgd.methods.central.training:", "the value {evaluated: long}"),
+    "method without rounds": (PAPER, "noise_multiplier: 3.0, rounds: $round", "noise_multiplier: 3.0, rounds: 5", "experiments.sgd.methods.central.training:", "needs an argument over the rounds of 'short'"),
+    "protocol with training": (PAPER, "central: {training: short, function: central_gaussian_epsilon", "central: {training: short, protocol: local", "experiments.sgd.methods.central:", "belongs to a method with a function."),
+    "along without a number": (PAPER, "x: eps, along: round", "x: sigma, along: round", "figures.accuracy.along:", "not to 'sigma'"),
+    "no along": (PAPER, "x: eps, along: round", "x: eps", "figures.accuracy:", "'eps' is not a grid variable."),
     "learning": (RUN, "seed: 7", "seed: 7\nlearning: never", "config: learning:", "must be 'auto', 'require' or 'skip', got 'never'"),
     "override of a setting": (RUN, "overrides: {}", "overrides: {demo.training.short: {clip: 2}}", "config: overrides.demo.training.short:", "unknown key 'clip'. Known: evaluate_every, grid, repeats, rounds, sampled, seeds."),
 }  # fmt: skip
@@ -106,7 +104,7 @@ def test_mistake_is_one_line_with_place(trained, case):
     with pytest.raises(ConfigurationError) as caught:
         trained.settings(learning="auto") if case != "learning" else trained.settings()
     message = str(caught.value)
-    assert message.startswith(start), message
+    assert message.startswith(f"{PAPER}: {start}" if path == PAPER else start), message
     assert rest in message
     assert "\n" not in message
 
@@ -140,7 +138,9 @@ def test_wrong_run_override_is_named(trained):
     assert str(caught.value).startswith(f"{PAPER}: figures.rounds")
     assert str(caught.value).endswith("(with config: overrides.demo.training.short merged in)")
     trained.change(PAPER, "clip: 0.3", "clip: 0.3, averaging: 1")
-    with pytest.raises(ConfigurationError, match=rf"{HERE}.*demo\.training\.short merged in\)$"):
+    with pytest.raises(
+        ConfigurationError, match=rf"{PAPER}: training\.short.*demo\.training\.short merged in\)$"
+    ):
         trained.settings(learning="skip", overrides=over)
 
 
