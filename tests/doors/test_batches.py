@@ -15,9 +15,9 @@ import pytest
 
 import shuffledp
 from command_line import invoked, one_line, printed, typed
-from shuffledp.comparison.comparing import best_accounting
-from shuffledp.populations import Fixed, Poisson
-from shuffledp.protocols import available, get
+from printed_tables import best
+from shuffledp.populations import Poisson
+from shuffledp.protocols import available
 from shuffledp.protocols.client import analyzing, randomizers
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 from shuffledp.userdata.counting import count_column
@@ -54,9 +54,8 @@ def test_only_acting_shufflers_change_messages():
     listed = dict(entry.findall(text.partition("\nsummation")[0]))
     assert set(listed) == set(available("frequency"))
     for name, trust in listed.items():
-        kind = get("frequency", name)
         try:
-            protocol = kind.calibrate(BUDGET, Fixed(1999), Frequency(4), accounting=best_accounting(kind))
+            protocol = best(Frequency(4), name, 1999, BUDGET)
         except shuffledp.Infeasible:
             continue
         users = Users(np.arange(2000 if name != "public_coin" else 20) % 4)
@@ -74,11 +73,9 @@ def test_described_error_is_of_stated_users(name, users):
     mse, about = re.search(r"averaged over the values: (\S+), (for [^.]*)\.", text).groups()
     who = "1,000 planned users" if users.startswith("--users") else "1,000 users on average"
     assert about == f"for {who} with equal shares of all values"
-    law = Fixed(999) if users.startswith("--users") else Poisson(999.0)
-    kind = get("frequency", name)
-    protocol = kind.calibrate(BUDGET, law, Frequency(4), accounting=best_accounting(kind))
+    protocol = best(Frequency(4), name, 999 if users.startswith("--users") else Poisson(999.0), BUDGET)
     rng = np.random.default_rng(20_261_128)
-    drawn = 1 + (np.full(4000, 999) if isinstance(law, Fixed) else rng.poisson(999, 4000))
+    drawn = 1 + (np.full(4000, 999) if users.startswith("--users") else rng.poisson(999, 4000))
     counts = np.stack([(drawn + i) // 4 for i in range(4)], axis=1)
     truth = Participants(Public(drawn), counts, counts / drawn[:, None])
     squared = ((protocol.simulate(truth, rng) - truth.truth) ** 2).mean(axis=1)
@@ -170,8 +167,7 @@ def test_analyzer_states_delta_is_a_mean(tmp_path):
 def test_correct_runs_are_rarely_warned_of(folders):
     """Of 200 runs 5 % are at most 26 except with a probability of 1e-5."""
     parameters = json.loads((folders["one_sided_noise"][0] / "parameters.json").read_text())
-    kind = get("frequency", "one_sided_noise")
-    protocol = kind.calibrate(BUDGET, Fixed(999), Frequency(4), accounting=best_accounting(kind))
+    protocol = best(Frequency(4), "one_sided_noise", 999, BUDGET)
     who = Participants.from_counts(np.tile([600, 300, 99, 1], (200, 1)))
     warned = 0
     for row in protocol.sample_aggregate(who, np.random.default_rng(20_261_128)):

@@ -17,9 +17,7 @@ from scipy import stats
 
 import shuffledp
 from command_line import invoked, printed, typed
-from shuffledp.comparison.comparing import best_accounting
-from shuffledp.populations import Fixed
-from shuffledp.protocols import get
+from printed_tables import best, cells
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Budget, Frequency, Participants, Public
@@ -40,28 +38,20 @@ EVERY = ("--protocols", ",".join(NAMES))
 
 @functools.cache
 def compared(*options: str) -> str:
-    return printed("compare", *OPTIONS, *options).replace("±95 %", "±95")
+    return printed("compare", *OPTIONS, *options)
 
 
 @functools.cache
 def rows(*options: str) -> dict[str, dict[str, str]]:
-    """Return the printed cells by protocol and heading; the second `most`, of bits, is named ``most bits``."""
-    result: dict[str, dict[str, str]] = {}
-    headings: list[str] = []
-    for line in compared(*EVERY, *options).splitlines():
-        name, *cells = line.split() or [""]
-        if name == "protocol":
-            headings = [f"most {cells[i - 1]}" if cell == "most" else cell for i, cell in enumerate(cells)]
-        elif name.rstrip("*°†") in NAMES and len(cells) == len(headings):
-            result[name.rstrip("*°†")] = dict(zip(headings, cells, strict=True))
-    assert set(result) == set(NAMES)
-    return result
+    """Return the printed cells by protocol and heading."""
+    found = cells(compared(*EVERY, *options))
+    assert set(found) == set(NAMES)
+    return found
 
 
 @functools.cache
 def calibrated(name: str) -> ProtocolBase:
-    kind = get("frequency", name)
-    return kind.calibrate(BUDGET, Fixed(USERS - 1), Frequency(VALUES), accounting=best_accounting(kind))
+    return best(Frequency(VALUES), name, USERS - 1, BUDGET)
 
 
 def check_squared_errors(name, counts, printed, *, first):

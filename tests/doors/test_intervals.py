@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import printed
-from shuffledp.comparison.comparing import best_accounting
+from command_line import one_line, printed
+from printed_tables import best, cells
 from shuffledp.comparison.setting import holding
 from shuffledp.populations import Binomial
-from shuffledp.protocols import available, get
+from shuffledp.protocols import available
 from shuffledp.tasks import Budget, Frequency, Sets, Summation, Vectors
 
 REPEATS = 1_000
@@ -88,9 +88,7 @@ def test_vectors_cover():
         for row in shuffledp.compare(300, dimension=3, norm=norm, eps=2.0, delta=1e-4):
             if row.status != "ok":
                 continue
-            protocol = get("vectors", row.protocol).calibrate(
-                Budget(2.0, 1e-4), shuffledp.populations.Fixed(299), task, accounting=row.accounting
-            )
+            protocol = best(task, row.protocol, 299, Budget(2.0, 1e-4))
             for counts in ([300, 0, 0], [100, 100, 100]):
                 found = np.minimum(errors(protocol, task, counts, 400), 2)
                 check(found, row.half_width, row.simultaneous_half_width, (row.protocol, counts))
@@ -141,17 +139,14 @@ def test_tail_intervals_cover(protocol, eps, users, values):
 def test_recommended_interval_covers_frequent_value(protocol):
     n, k, budget = 10_000, 100, Budget(1.0, 1e-6)
     asked = ["compare", "--users", str(n), "--domain-size", str(k), "--eps", "1", "--delta", "1e-6"]
-    said = " ".join(printed(*asked, "--protocols", protocol).split())
+    said = one_line(*asked, "--protocols", protocol)
     stated = re.search(
         rf"Use {protocol} for one release: within ±([\d.e-]+) for one value, ±([\d.e-]+) for all values at once, "
         r"with 95 % confidence for 10,000 planned users with any values\.",
         said,
     )
     assert stated, said
-    kind = get("frequency", protocol)
-    calibrated = kind.calibrate(
-        budget, shuffledp.populations.Fixed(n - 1), Frequency(k), accounting=best_accounting(kind)
-    )
+    calibrated = best(Frequency(k), protocol, n - 1, budget)
     for heavy in (1.0, 0.9, 0.5, 1 / k):
         counts = np.full(k, int(n * (1 - heavy) / (k - 1)))
         counts[0] += n - counts.sum()
@@ -162,12 +157,7 @@ def test_error_laws_have_expected_variance():
     for kind, (task, _, datasets) in TASKS.items():
         for name in available(task.kind):
             try:
-                protocol = get(task.kind, name).calibrate(
-                    Budget(2.0, 1e-3),
-                    shuffledp.populations.Fixed(499),
-                    task,
-                    accounting=best_accounting(get(task.kind, name)),
-                )
+                protocol = best(task, name, 499, Budget(2.0, 1e-3))
             except shuffledp.Infeasible:
                 continue
             for counts in datasets:
@@ -217,18 +207,9 @@ def test_unplanned_users_of_batch_are_stated():
         assert (found.planned, found.guarantee_holds) == (1_000, holds), name
     usual = shuffledp.simulate(counts=[500, 500], protocol="grr_blanket", **budget)
     assert "calibrated for" not in str(usual)
-    check(
-        errors(few.protocol, Frequency(4), [60, 30, 10, 0]),
-        few.half_width,
-        few.simultaneous_half_width,
-        "few",
-    )
-    check(
-        errors(many.protocol, Frequency(4), [600, 300, 100, 0]),
-        many.half_width,
-        many.simultaneous_half_width,
-        "many",
-    )
+    for batch, counts in ((few, [60, 30, 10, 0]), (many, [600, 300, 100, 0])):
+        found = errors(batch.protocol, Frequency(4), counts)
+        check(found, batch.half_width, batch.simultaneous_half_width, batch.users)
 
 
 def test_left_out_users_are_told():
@@ -279,20 +260,17 @@ def test_printed_bounds_are_rounded_up():
     text = printed(*asked)
     answer = json.loads(printed(*asked, "--json"))
     rows = {row["protocol"]: row for row in answer["rows"] if row["status"] == "ok"}
-    seen = 0
-    for line in text.splitlines():
-        words = line.split()
-        name = words[0].rstrip("*†°") if words else ""
-        # protocol, local, error, ±95 %, frequent, /floor, messages, most, bits, most, spent, slack, guarantee
-        if name in rows and len(words) == 13:
-            row, seen = rows[name], seen + 1
-            assert float(words[3]) >= row["half_width"]
-            assert float(words[3]) <= row["half_width"] * 1.01
-            assert words[1] in ("inf", "–") or float(words[1]) >= row["eps_local"]
-            assert words[7] == "–" or float(words[7].lstrip("~")) >= row["most_messages"] * (1 - 1e-12)
-            assert words[10] == "–" or float(words[10]) >= row["eps_spent"]
-            assert words[11] == "–" or float(words[11]) <= row["slack"]
-    assert seen > 10
+    shown = cells(text)
+    assert set(shown) == set(rows) and len(rows) > 10
+    for name, row in rows.items():
+        local, half, most, spent, slack = (
+            shown[name][key] for key in ("local", "±95", "most messages", "spent", "slack")
+        )
+        assert row["half_width"] <= float(half) <= row["half_width"] * 1.01
+        assert local in ("inf", "–") or float(local) >= row["eps_local"]
+        assert most == "–" or float(most.lstrip("~")) >= row["most_messages"] * (1 - 1e-12)
+        assert spent == "–" or float(spent) >= row["eps_spent"]
+        assert slack == "–" or float(slack) <= row["slack"]
     best = answer["recommendation"]
     first = re.search(r"within ±([\d.e-]+) for one value, ±([\d.e-]+)", " ".join(text.split()))
     assert first
