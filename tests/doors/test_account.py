@@ -10,7 +10,6 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
-import numpy as np
 import pytest
 
 from command_line import invoked
@@ -33,46 +32,6 @@ def account(words):
 
 def printed(pattern, text):
     return Decimal(re.search(pattern, text)[1].rstrip(".,").replace(",", ""))
-
-
-def delta_of_messages(eps, others, rounds, keep):
-    """Return delta of the numbers of ones that the analyzer receives in several rounds with the same `others` zeros.
-
-    User 1 holds 0 or 1 in all rounds, with binary randomized response. All tuples of counts are enumerated.
-    """
-    zeros = np.array(
-        [math.comb(others, i) * (1 - keep) ** i * keep ** (others - i) for i in range(others + 1)]
-    )
-    p = np.convolve(zeros, [keep, 1 - keep])
-    q = np.convolve(zeros, [1 - keep, keep])
-    joint_p, joint_q = p, q
-    for _ in range(rounds - 1):
-        joint_p, joint_q = np.outer(joint_p, p).ravel(), np.outer(joint_q, q).ravel()
-    return max(
-        float(np.sum(np.maximum(joint_p - math.exp(eps) * joint_q, 0))),
-        float(np.sum(np.maximum(joint_q - math.exp(eps) * joint_p, 0))),
-    )
-
-
-def mean_delta_of_messages(eps, mean, rounds, keep):
-    """Return the mean of delta over a Poisson number of the same other users, cut off at 22."""
-    chances = [math.exp(-mean) * mean**n / math.factorial(n) for n in range(23)]
-    return sum(chance * delta_of_messages(eps, n, rounds, keep) for n, chance in enumerate(chances))
-
-
-def test_random_crowd_is_shared_by_default():
-    """The default claim covers one crowd for all rounds; the claim for fresh crowds does not."""
-    words = "--population poisson:3 --eps-local 1 --delta 1e-2 --rounds 3 --randomizer binary"
-    keep = 1 / (1 + math.exp(-1.0))
-    text = account(words)
-    eps = float(printed(r"eps = (\S+):", text))
-    assert "the same in all rounds (shared crowd)" in text
-    assert mean_delta_of_messages(eps, 3.0, 3, keep) <= 1e-2
-    anew = account(f"{words} --crowd fresh")
-    assert "drawn anew in every round (fresh crowd)" in anew
-    assert float(printed(r"eps = (\S+):", anew)) < eps
-    assert mean_delta_of_messages(float(printed(r"eps = (\S+):", anew)), 3.0, 3, keep) > 0.9e-2
-    assert json.loads(account(f"{words} --json"))["crowd"] == "shared"
 
 
 def test_shared_crowd_has_no_renyi_sum():

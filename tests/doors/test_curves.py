@@ -44,6 +44,12 @@ def delta(p, q, eps):
     return float(np.maximum(p - math.exp(eps) * q, 0).sum())
 
 
+def mean_delta(numbers, eps, rounds=1):
+    """Return the mean of delta over a law of the number of the same other users in all rounds."""
+    worst = [max(delta(p, q, eps) for p, q in both(others, rounds)) for others in range(len(numbers))]
+    return float(numbers @ worst)
+
+
 def true_positives(p, q, rate):
     """Return the power of the best test with this false positive rate."""
     order = np.argsort(-p / q)
@@ -123,14 +129,21 @@ def test_both_bounds_enclose_eps(users, colluding):
 def test_random_users_have_mean_delta(words, numbers):
     text = account(f"--eps-local {EPS_LOCAL} --population {words} --delta 1e-2 --randomizer binary")
     eps, least = of_answer(text)
+    assert mean_delta(numbers, eps) <= 1e-2 * (1 + 1e-9)
+    assert mean_delta(numbers, least * 0.999) > 1e-2
 
-    def mean(at):
-        return sum(
-            chance * max(delta(p, q, at) for p, q in both(others)) for others, chance in enumerate(numbers)
-        )
 
-    assert mean(eps) <= 1e-2 * (1 + 1e-9)
-    assert mean(least * 0.999) > 1e-2
+def test_random_crowd_is_shared_by_default():
+    """The default claim covers one crowd for all rounds; the claim for fresh crowds does not."""
+    words = f"--population poisson:3 --eps-local {EPS_LOCAL} --delta 1e-2 --rounds 3 --randomizer binary"
+    numbers = stats.poisson.pmf(np.arange(23), 3)
+    text, anew = account(words), account(f"{words} --crowd fresh")
+    assert "the same in all rounds (shared crowd)" in text
+    assert "drawn anew in every round (fresh crowd)" in anew
+    shared, fresh = of_answer(text)[0], of_answer(anew)[0]
+    assert mean_delta(numbers, shared, 3) <= 1e-2
+    assert fresh < shared and mean_delta(numbers, fresh, 3) > 0.9e-2
+    assert '"crowd": "shared"' in account(f"{words} --json")
 
 
 def test_computed_budgets_meet_printed_target():
