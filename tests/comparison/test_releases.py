@@ -203,8 +203,6 @@ def test_past_releases_and_further_ones(tmp_path):
     file.write_text(json.dumps([entry | {"count": 10}, pure | {"count": 20}]))
     said = invoked(*call).output
     assert 0.999 < float(said.split("eps = ")[1].split(":")[0]) < 1.002
-    file.write_text(json.dumps([{"protocol": "designated_coins"}]))
-    assert "entry 1: it lacks users, eps, delta" in invoked(*call).output
     refused = invoked(*call, "--users", "5").output
     assert "--spent cannot be combined" in refused
 

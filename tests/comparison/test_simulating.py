@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import shuffledp
-from shuffledp.comparison import Comparison
 from shuffledp.comparison.options import BatchOptions, Options
 
 BUDGET = {"eps": 1.0, "delta": 1e-6}
@@ -92,11 +91,7 @@ def test_results_print_and_convert():
     rows = shuffledp.compare(
         300, domain_size=4, eps=1.0, delta=1e-2, protocols=["grr_blanket", "central_laplace"]
     )
-    assert isinstance(rows, Comparison)
-    assert str(rows).startswith("Use grr_blanket for one release: ")
-    assert rows.recommendation.protocol == "grr_blanket"
     assert list(rows.to_frame()["protocol"]) == [row.protocol for row in rows]
-    assert rows._repr_html_().startswith("<pre>Use grr_blanket")
     assert rows.plot().axes[0].get_xlabel() == "bits per user"
 
 

@@ -21,19 +21,9 @@ def test_printed_deployed_eps_is_no_less(key):
 
 @pytest.mark.parametrize("name", available("frequency"))
 def test_printed_most_messages_hold(name):
-    options = [
-        "--users",
-        "5000",
-        "--domain-size",
-        "17",
-        "--eps",
-        "1",
-        "--delta",
-        "1e-6",
-        "--accounting",
-        "exact",
-    ]
-    done = invoked("describe", name, *options)
+    done = invoked(
+        "describe", name, *typed("--users 5000 --domain-size 17 --eps 1 --delta 1e-6 --accounting exact")
+    )
     try:
         protocol = get("frequency", name).calibrate(Budget(1.0, 1e-6), Fixed(4999), Frequency(17))
     except Infeasible as error:

@@ -62,19 +62,6 @@ def movielens():
     return (MIRROR / "movielens/ml-20m-rating-counts.csv").read_bytes(), {"c1": {}}
 
 
-def mnist(name):
-    """Return label and mean intensity of every image."""
-    images, labels = (
-        np.frombuffer(gzip.decompress((MIRROR / f"mnist/{name}-{kind}-ubyte.gz").read_bytes()), np.uint8)[
-            start:
-        ]
-        for kind, start in (("images-idx3", 16), ("labels-idx1", 8))
-    )
-    rows = zip(labels.tolist(), images.reshape(len(labels), -1).mean(1).tolist(), strict=True)
-    options = {"c0": {"domain_size": 10}, "c1": {"max_value": 255, "levels": 20}}
-    return "".join(f"{label},{mean:.3f}\n" for label, mean in rows).encode(), options
-
-
 def msnbc():
     """Return the pages of every user."""
     with gzip.open(MIRROR / "msnbc/msnbc990928.seq.gz", "rt") as source:
@@ -84,7 +71,6 @@ def msnbc():
 FILES = {"adult": adult, "ipums.la.99": ipums, "movielens": movielens}
 if WHOLE:
     FILES |= {name: partial(ipums, name) for name in ("ipums.la.97", "s.ipums.la.97", "ipums.la.98")}
-    FILES |= {f"mnist {name}": partial(mnist, name) for name in ("train", "t10k")}
 
 
 @pytest.mark.skipif(not MIRROR.is_dir(), reason="needs SHUFFLEDP_MIRROR")
