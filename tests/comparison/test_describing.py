@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 import yaml
 
-from command_line import invoked
+from command_line import invoked, typed
 from shuffledp.comparison.registry_record import OPEN, as_yaml
 
 #: Requirements of the registry's schema by its commit, the later one for a deployed system: fields, choices, required.
@@ -127,11 +127,11 @@ def test_yaml_keeps_numbers_and_texts():
 )
 def test_limits_hold_for_one_protocol(command, limit, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    setting = ["--users", "3k", "--domain-size", "5", "--epsilon", "1", "--delta", "1e-6"]
+    setting = typed("--users 3k --domain-size 5 --epsilon 1 --delta 1e-6")
     name, *options = command
     done = invoked(name, "pure_dump", *options, *setting, *limit)
     assert done.exit_code == 1
     assert done.output == f"Error: {reason}\n"
     assert not (tmp_path / "visits").exists()
-    fits = ["--max-bits", "6", "--max-messages", "2", "--trust", "shuffler"]
+    fits = typed("--max-bits 6 --max-messages 2 --trust shuffler")
     assert invoked(name, "pure_dump", *options, *setting, *fits).exit_code == 0

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from command_line import invoked
+from command_line import invoked, typed
 from shuffledp.accounting.baselines.two_moments import Moments, second_budget, square_levels
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 
@@ -57,7 +57,7 @@ def test_noise_variances_of_the_specification():
     assert noise == pytest.approx(2.0e-10, rel=2e-3)
 
 
-SETTING = ["compare", "--task", "mean", "--users", "1000", "--eps", "1", "--delta", "1e-6"]
+SETTING = typed("compare --task mean --users 1000 --eps 1 --delta 1e-6")
 FEW = ["--protocols", "central_laplace,skellam,sparse_sum"]
 
 
@@ -92,8 +92,8 @@ def test_the_command_prints_half_widths(most):
 @pytest.mark.parametrize(
     "more, message",
     [
-        (["--max-value", "3", "--rounds", "2"], "--rounds must be left out for --task mean"),
-        (["--max-value", "3", "--neighbors", "add_remove"], "--neighbors must be left out"),
+        (typed("--max-value 3 --rounds 2"), "--rounds must be left out for --task mean"),
+        (typed("--max-value 3 --neighbors add_remove"), "--neighbors must be left out"),
         ([], "needs --users and --max-value"),
         (["--max-value", "2.5"], "--max-value must be an integer"),
     ],

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 
-from command_line import invoked, printed
+from command_line import invoked, printed, typed
 from shuffledp.accounting.expected_errors.range_trees import Tree
 from shuffledp.comparison.count_trees import HISTOGRAM_PROTOCOLS, CountTree
 from shuffledp.comparison.range_coverage import simulated_coverage
@@ -125,11 +125,11 @@ def test_quantile_is_smallest_sufficient_value():
     assert estimate.tolist() == first.tolist() == last.tolist() == [0, 2, 2, 3, 3]
 
 
-SETTING = ["compare", "--task", "ranges", "--users", "100000", "--eps", "1", "--delta", "1e-8"]
+SETTING = typed("compare --task ranges --users 100000 --eps 1 --delta 1e-8")
 
 
 def test_command_prints_best_trees():
-    chosen = ["--domain-size", "256", "--protocols", "central_laplace,correlated_noise,balls_into_bins"]
+    chosen = typed("--domain-size 256 --protocols central_laplace,correlated_noise,balls_into_bins")
     done = invoked(*SETTING, *chosen, "--json")
     assert done.exit_code == 0, done.output
     rows = json.loads(done.stdout)["rows"]
@@ -152,9 +152,9 @@ def test_command_prints_best_trees():
     "more, message",
     [
         ([], "--task ranges needs --users and --domain-size"),
-        (["--domain-size", "8", "--max-value", "3"], "--max-value must be left out for --task ranges"),
+        (typed("--domain-size 8 --max-value 3"), "--max-value must be left out for --task ranges"),
         (["--domain-size", "1"], "domain_size must be an integer in [2"),
-        (["--domain-size", "8", "--protocols", "solh"], "protocols must be one of"),
+        (typed("--domain-size 8 --protocols solh"), "protocols must be one of"),
     ],
 )
 def test_other_options_are_refused(more, message):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import invoked
+from command_line import invoked, typed
 from shuffledp.accounting import ClonesProfile, Infeasible, OtherReports, composed_epsilon
 from shuffledp.accounting.general.composition import ComposedProfile
 from shuffledp.comparison import recommended
@@ -133,12 +133,12 @@ def test_order_depends_on_number_of_releases():
 
 
 def test_the_commands():
-    setting = ["--users", "2000", "--domain-size", "5", "--eps", "1", "--delta", "1e-6", "--rounds", "3"]
+    setting = typed("--users 2000 --domain-size 5 --eps 1 --delta 1e-6 --rounds 3")
 
     def output(*words):
         return invoked(*words, *setting).output
 
-    content = json.loads(output("compare", "--json", "--protocols", "designated_coins,local"))
+    content = json.loads(output(*typed("compare --json --protocols designated_coins,local")))
     rows = {row["protocol"]: row for row in content["rows"]}
     assert rows["local"]["status"] == "ok"
     row, best = rows["designated_coins"], content["recommendation"]
@@ -146,7 +146,7 @@ def test_the_commands():
     assert row["eps_all_rounds_lower"] < row["eps_all_rounds"] <= 1
     assert (best["rounds"], best["privacy"]["rounds"]) == (3, 3)
     assert "for 3 releases to the same users" in best["sentence"]
-    text = output("describe", "designated_coins", "--until-eps", "2")
+    text = output(*typed("describe designated_coins --until-eps 2"))
     every, more = map(
         int, re.search(r"(\d+) releases in all have eps at most 2, (\d+) more than the 3", text).groups()
     )
@@ -167,7 +167,7 @@ def test_one_release_is_simulated():
 
 def test_the_analyzer_counts_releases(tmp_path):
     folder = tmp_path / "visits"
-    options = ["--users", "1000", "--domain-size", "4", "--eps", "1", "--delta", "1e-4", "--rounds", "2"]
+    options = typed("--users 1000 --domain-size 4 --eps 1 --delta 1e-4 --rounds 2")
     run = invoked("client pure_dump", *options, "-o", str(folder))
     assert run.exit_code == 0, run.output
     parameters = json.loads((folder / "parameters.json").read_text())

@@ -70,7 +70,7 @@ def test_error_and_frequent_match_simulations(name):
 
 
 def test_few_users_have_no_frequent_column():
-    done = invoked("compare --users 9", *OPTIONS[2:], "--protocols", "central_laplace", "--eps", "20")
+    done = invoked("compare --users 9", *OPTIONS[2:], *typed("--protocols central_laplace --eps 20"))
     assert "central_laplace" in done.stdout and "frequent" not in done.stdout
 
 

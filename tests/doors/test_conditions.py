@@ -67,12 +67,7 @@ def test_numbers_have_conditions_in_every_format(tmp_path):
         str(USERS),
         *SIZE,
         *EVERY,
-        "--colluding",
-        "0.1",
-        "--poisoned",
-        "3",
-        "--simulate",
-        "2",
+        *typed("--colluding 0.1 --poisoned 3 --simulate 2"),
     )
     best = json.loads(printed("compare", *options, "--json"))["recommendation"]
     told = {

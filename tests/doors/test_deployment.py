@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import invoked, one_line, printed
+from command_line import invoked, one_line, printed, typed
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols.client import analyzing, files, randomizers, shuffling
@@ -59,8 +59,8 @@ def visits(tmp_path, monkeypatch):
 
 def test_messy_file_becomes_estimates(visits):
     """The printed command writes the clients; 5 % of the users drop out of 12 runs, and one more of the last one."""
-    words = ["--values-file", "cities.txt", "--other", "--dropout", "5%", "--eps", "2", "--delta", "1e-4"]
-    data = ["--data", "visits.csv", "--column", "city"]
+    words = typed("--values-file cities.txt --other --dropout 5% --eps 2 --delta 1e-4")
+    data = typed("--data visits.csv --column city")
     names = ["--protocols", "pure_dump,one_sided_noise,grr_blanket"]
     warned = invoked("compare", *data, *words, *names)
     assert "column 'user_id' repeats values" in warned.output
@@ -126,7 +126,7 @@ def test_half_widths_have_every_unit(kind, tmp_path):
     content |= {"counts": [600, 250, 100, 50], "rows": 1000, "users": 1000, "left_out": 0, "step": step}
     (tmp_path / "all.json").write_text(json.dumps(content))
     name = "central_laplace" if kind == "summation" else "pure_dump"
-    words = ("--counts", str(tmp_path / "all.json"), "--eps", "2", "--delta", "1e-4", "--protocols", name)
+    words = ("--counts", str(tmp_path / "all.json"), *typed("--eps 2 --delta 1e-4 --protocols"), name)
     half = json.loads(printed("compare", *words, "--json"))["rows"][0]["half_width"]
     text = one_line("compare", *words)
     if kind == "frequency":

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import one_line, printed
+from command_line import one_line, printed, typed
 from printed_tables import best, cells
 from shuffledp.comparison.setting import holding
 from shuffledp.populations import Binomial
@@ -138,7 +138,7 @@ def test_tail_intervals_cover(protocol, eps, users, values):
 )
 def test_recommended_interval_covers_frequent_value(protocol):
     n, k, budget = 10_000, 100, Budget(1.0, 1e-6)
-    asked = ["compare", "--users", str(n), "--domain-size", str(k), "--eps", "1", "--delta", "1e-6"]
+    asked = ["compare", "--users", str(n), "--domain-size", str(k), *typed("--eps 1 --delta 1e-6")]
     said = one_line(*asked, "--protocols", protocol)
     stated = re.search(
         rf"Use {protocol} for one release: within ±([\d.e-]+) for one value, ±([\d.e-]+) for all values at once, "
@@ -176,7 +176,7 @@ def test_error_laws_have_expected_variance():
 def test_useless_interval_is_idle(tmp_path):
     """An interval as long as the known range is no answer."""
     (tmp_path / "two.csv").write_text("color\nred\nred\n")
-    asked = ["--data", str(tmp_path / "two.csv"), "--column", "color", "--values", "red,blue", "--eps", "1"]
+    asked = ["--data", str(tmp_path / "two.csv"), *typed("--column color --values red,blue --eps 1")]
     asked += ["--protocols", "grr_blanket,pure_dump,sageo,central_laplace"]
     said = printed("compare", *asked, "--delta", "1e-6")
     assert "Use " not in said
@@ -254,9 +254,9 @@ def test_users_without_items_are_omitted(tmp_path):
 
 
 def test_printed_bounds_are_rounded_up():
-    asked = ["compare", "--users", "7919", "--domain-size", "13", "--eps", "1.37", "--delta", "1e-7"]
+    asked = typed("compare --users 7919 --domain-size 13 --eps 1.37 --delta 1e-7")
     names = "pure_dump,mix_dump,grr_blanket,correlated_noise,jump_counts,silent_users,sageo,skellam,local,adaptive"
-    asked += ["--protocols", f"{names},central_laplace,central_gaussian,designated_coins,truncation"]
+    asked += ("--protocols", f"{names},central_laplace,central_gaussian,designated_coins,truncation")
     text = printed(*asked)
     answer = json.loads(printed(*asked, "--json"))
     rows = {row["protocol"]: row for row in answer["rows"] if row["status"] == "ok"}

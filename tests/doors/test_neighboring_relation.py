@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 import shuffledp
-from command_line import invoked
+from command_line import invoked, typed
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols.registry import available, get
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Summation, Vectors
@@ -32,7 +32,7 @@ def test_estimate_reads_no_protected_number(kind, name):
 @pytest.mark.parametrize("kind, name", ADD_REMOVE)
 @pytest.mark.parametrize("relation", ["replace_one", "add_remove"])
 def test_the_record_names_what_is_unprotected(kind, name, relation):
-    arguments = ["describe", name, "--users", "1000", *OPTIONS[kind], "--eps", "1", "--delta", "1e-6"]
+    arguments = ["describe", name, "--users", "1000", *OPTIONS[kind], *typed("--eps 1 --delta 1e-6")]
     done = invoked(*arguments, "--neighbors", relation, "--registry")
     assert done.exit_code == 0, done.output
     unprotected = yaml.safe_load(done.output)["deployment"]["dp_variant"]["unprotected_quantities"]

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import shuffledp
-from command_line import invoked, printed
+from command_line import invoked, printed, typed
 from shuffledp.comparison.recommendation import recommended
 from shuffledp.guarantees import is_derived
 from shuffledp.populations import Fixed
@@ -61,8 +61,8 @@ def test_the_simplest_of_tied_protocols_wins():
 
 def test_privacy_claims_agree(tmp_path):
     """The claim has every point in one object; a delta at eps comes from the calibrated protocol."""
-    words = ["--users", "300", "--domain-size", "4", "--eps", "1", "--delta", "1e-3"]
-    more = ["--protocols", "one_sided_noise", "--colluding", "2%", "--dropout", "10%", "--json"]
+    words = typed("--users 300 --domain-size 4 --eps 1 --delta 1e-3")
+    more = typed("--protocols one_sided_noise --colluding 2% --dropout 10% --json")
     answer = json.loads(printed("compare", *words, *more))
     claim, row = answer["recommendation"]["privacy"], answer["rows"][0]
     protocol = get("frequency", "one_sided_noise").calibrate(Budget(1.0, 1e-3), Fixed(269), Frequency(4))
@@ -108,7 +108,7 @@ def test_failure_of_trusted_party_is_stated(name, words):
 
 def test_shuffler_failure_over_releases_is_stated(tmp_path):
     """Two users with one value in every release differ in each of their messages, whose ratios multiply."""
-    words = ["--users", "100", "--domain-size", "4", "--eps", "1", "--delta", "1e-6", "--rounds", "2"]
+    words = typed("--users 100 --domain-size 4 --eps 1 --delta 1e-6 --rounds 2")
     found = printed("compare", *words, "--protocols", "grr_blanket")
     (once, every) = re.search(
         r"only the local eps, (\S+) in one release\. In 2 releases, all values of a user have the local eps (\S+)\. ",
