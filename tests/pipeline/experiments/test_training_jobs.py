@@ -55,6 +55,15 @@ def without_jax(monkeypatch):
     monkeypatch.setattr(training_jobs, "available", lambda: False)
 
 
+@pytest.fixture
+def with_jax(monkeypatch):
+    monkeypatch.setattr(training_jobs, "available", lambda: True)
+
+
+def short(settings):
+    return settings.papers["demo"].training["short"]
+
+
 def publish(folder, run, monkeypatch, note=""):
     """Publish a finished run without training."""
     monkeypatch.setattr(training_jobs, "version", lambda package: "0")
@@ -122,7 +131,7 @@ def test_unused_run_is_a_mistake(trained):
 def test_override_shortens_run_and_grid(trained):
     trained.change(RUN, "overrides: {}", "overrides: {demo.training.short: {rounds: 3, sampled: 10}}")
     settings = trained.settings(learning="skip")
-    run = settings.papers["demo"].training["short"]
+    run = short(settings)
     assert run.shortened == "3 of 5 rounds"
     assert run.plan(0).sampled == 10
     assert settings.papers["demo"].experiments["sgd"].grid["round"] == [2, 3]
@@ -159,18 +168,16 @@ def test_missing_jax_fails_required_training(trained, monkeypatch):
 
 
 @pytest.mark.parametrize("wish, reason", [("auto", ""), ("require", ""), ("skip", "learning: skip")])
-def test_only_skip_omits_it_with_jax(trained, monkeypatch, wish, reason):
-    monkeypatch.setattr(training_jobs, "available", lambda: True)
+def test_only_skip_omits_it_with_jax(trained, with_jax, wish, reason):
     assert trained.settings(learning=wish).left_out == reason
 
 
 # -- results -----------------------------------------------------------------------------------------------------
 
 
-def test_cells_have_eps_and_accuracy(trained, monkeypatch, tmp_path):
-    monkeypatch.setattr(training_jobs, "available", lambda: True)
+def test_cells_have_eps_and_accuracy(trained, with_jax, monkeypatch, tmp_path):
     settings = trained.settings()
-    publish(tmp_path, settings.papers["demo"].training["short"], monkeypatch)
+    publish(tmp_path, short(settings), monkeypatch)
     done = computed(settings, "shuffle", tmp_path)
     cells, values = done.cells.to_pandas(), done.values.to_pandas()
     points = [json.loads(p) for p in cells["point"]]
@@ -184,11 +191,10 @@ def test_cells_have_eps_and_accuracy(trained, monkeypatch, tmp_path):
     }
 
 
-def test_every_seed_has_its_accuracy(trained, monkeypatch, tmp_path):
-    monkeypatch.setattr(training_jobs, "available", lambda: True)
+def test_every_seed_has_its_accuracy(trained, with_jax, monkeypatch, tmp_path):
     trained.change(PAPER, "rounds: 5", "seeds: 2, rounds: 5")
     settings = trained.settings()
-    first, second = settings.papers["demo"].training["short"].repeats
+    first, second = short(settings).repeats
     assert first.plan(7) == replace(first, seeds=1).plan(7) and first.plan(7).seed != second.plan(7).seed
     publish(tmp_path, first, monkeypatch)
     better = TrainingCurve(tuple(replace(point, accuracy=point.accuracy + 0.1) for point in CURVE.points))
@@ -199,17 +205,15 @@ def test_every_seed_has_its_accuracy(trained, monkeypatch, tmp_path):
     assert np.allclose(by_seed[1] - by_seed[0], 0.1)
 
 
-def test_data_note_reaches_the_result(trained, monkeypatch, tmp_path):
-    monkeypatch.setattr(training_jobs, "available", lambda: True)
+def test_data_note_reaches_the_result(trained, with_jax, monkeypatch, tmp_path):
     settings = trained.settings()
-    publish(tmp_path, settings.papers["demo"].training["short"], monkeypatch, note="Shortened.")
+    publish(tmp_path, short(settings), monkeypatch, note="Shortened.")
     assert computed(settings, "central", tmp_path).data_note == "Shortened."
 
 
-def test_a_damaged_curve_is_refused(trained, monkeypatch, tmp_path):
-    monkeypatch.setattr(training_jobs, "available", lambda: True)
+def test_a_damaged_curve_is_refused(trained, with_jax, monkeypatch, tmp_path):
     settings = trained.settings()
-    files = publish(tmp_path, settings.papers["demo"].training["short"], monkeypatch)
+    files = publish(tmp_path, short(settings), monkeypatch)
     files.curve.write_bytes(files.curve.read_bytes()[:-3] + b"xyz")
     with pytest.raises(IntegrityError, match=r"short\.parquet: content differs"):
         computed(settings, "central", tmp_path)
@@ -241,10 +245,9 @@ def test_omitted_training_keeps_accounting(trained, monkeypatch):
     assert about["job"]["training"]["left_out"] == "JAX is not installed" and about["data"]["note"] == said
 
 
-def test_accuracy_is_drawn_against_eps(trained, monkeypatch):
-    monkeypatch.setattr(training_jobs, "available", lambda: True)
+def test_accuracy_is_drawn_against_eps(trained, with_jax, monkeypatch):
     settings = trained.settings()
-    publish(trained.root / "results", settings.papers["demo"].training["short"], monkeypatch)
+    publish(trained.root / "results", short(settings), monkeypatch)
     files = drawn(trained, settings, monkeypatch)
     lines = [line.split(",") for line in files["accuracy.csv"].decode().splitlines()]
     assert lines[0][:6] == ["method", "accounting", "curve", "sigma", "round", "eps"]
