@@ -1,7 +1,5 @@
 """Counts of columns of files."""
 
-import os
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -83,13 +81,6 @@ def test_open_quote_hides_no_rows(tmp_path, before, end):
         ValueError, match=f"^{path}, line {before + 2}: a cell of this row opens with a quote"
     ):
         count_column(path, "v", domain_size=3)
-
-
-def test_pipes_and_devices_are_refused(tmp_path):
-    os.mkfifo(tmp_path / "b.csv")
-    for path in (tmp_path / "b.csv", "/dev/zero", "/dev/stdin"):
-        with pytest.raises(ValueError, match="is no regular file: save the data first"):
-            count_column(path, "v", domain_size=2)
 
 
 def test_continuous_numbers_need_little_memory(tmp_path, monkeypatch):
