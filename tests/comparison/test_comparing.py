@@ -315,8 +315,6 @@ def test_plugins_and_their_faults_are_rows(tmp_path, fault, status, says):
         ({"users": 100, "domain_size": 3, "max_bits": -1}, "max_bits"),
         ({"users": 100, "domain_size": 3, "column": "v"}, "levels and low need data"),
         ({"data": [0, 1], "counts": [1, 1]}, "without counts, task and dimension"),
-        ({"data": [0, 1], "domain_size": 2, "max_value": 2}, "not both"),
-        ({"data": [0, 1], "column": "s", "separator": ";"}, "need set_size"),
     ],
 )
 def test_mistakes_are_named(arguments, says):

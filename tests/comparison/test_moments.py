@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from command_line import invoked, typed
+from command_line import invoked, printed, typed
 from shuffledp.accounting.baselines.two_moments import Moments, second_budget, square_levels
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 
@@ -63,9 +63,8 @@ FEW = ["--protocols", "central_laplace,skellam,sparse_sum"]
 
 @pytest.mark.parametrize("most", [1, 4])
 def test_the_command_prints_half_widths(most):
-    done = invoked(*SETTING, *FEW, "--max-value", str(most), "--json")
-    assert done.exit_code == 0, done.output
-    rows = {row["protocol"]: row for row in json.loads(done.stdout)["rows"]}
+    words = (*SETTING, *FEW, "--max-value", str(most))
+    rows = {row["protocol"]: row for row in json.loads(printed(*words, "--json"))["rows"]}
     curator, other, out = rows["central_laplace"], rows["skellam"], rows["sparse_sum"]
     assert (curator["guarantee"], curator["composition"]) == ("exact", "joint")
     parts = ("exact", "joint", 1.0) if most == 1 else ("upper", "basic", 0.5)
@@ -81,10 +80,10 @@ def test_the_command_prints_half_widths(most):
         spread = (most * (most + 2) / 12) * 1000 / 999
         wide = math.hypot(1.96 * math.sqrt(spread / 1000), curator["mean_half_width"])
         assert curator["population_mean_half_width"] == pytest.approx(wide, rel=1e-4)
-    text = invoked(*SETTING, *FEW, "--max-value", str(most)).stdout
+    text = printed(*words)
     line = next(line.split() for line in text.splitlines() if line.startswith("central_laplace"))
-    for printed, name in zip(line[1:3], ("mean_half_width", "variance_half_width"), strict=True):
-        assert curator[name] <= float(printed) <= curator[name] * (1 + 1e-3)  # rounded up
+    for shown, name in zip(line[1:3], ("mean_half_width", "variance_half_width"), strict=True):
+        assert curator[name] <= float(shown) <= curator[name] * (1 + 1e-3)  # rounded up
     assert line[-1] == "central" and "in units of the numbers" in text
     assert "  sparse_sum: sparse_sum needs several coordinates" in text
 

@@ -6,14 +6,13 @@ The exact values were computed apart from this library, from exact laws.
 import json
 import math
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import shuffledp
-from command_line import invoked, typed
+from command_line import invoked, printed, typed
+from exported_programs import parameters_of, run
 from shuffledp.accounting import ClonesProfile, Infeasible, OtherReports, composed_epsilon
 from shuffledp.accounting.general.composition import ComposedProfile
 from shuffledp.comparison import recommended
@@ -168,17 +167,15 @@ def test_one_release_is_simulated():
 def test_the_analyzer_counts_releases(tmp_path):
     folder = tmp_path / "visits"
     options = typed("--users 1000 --domain-size 4 --eps 1 --delta 1e-4 --rounds 2")
-    run = invoked("client pure_dump", *options, "-o", str(folder))
-    assert run.exit_code == 0, run.output
-    parameters = json.loads((folder / "parameters.json").read_text())
+    printed("client pure_dump", *options, "-o", str(folder))
+    parameters = parameters_of(folder)
     assert (parameters["rounds"], parameters["round"], parameters["privacy"]["rounds"]) == (2, 1, 2)
     sent = json.loads((folder / "test_vectors.json").read_text())["clients"]
     answers = []
     for number in (1, 2, 3, 1):
         file = tmp_path / f"{number}.txt"
         file.write_text("\n".join(message for user in sent[:number] for message in user["messages"]) + "\n")
-        call = [sys.executable, str(folder / "analyzer.py"), str(file), "--users", "1000"]
-        done = subprocess.run(call, capture_output=True, text=True, check=True)
+        done = run(folder, "analyzer", str(file), "--users", "1000")
         answers.append((json.loads(done.stdout), done.stderr))
     assert [found["round"] for found, _ in answers] == [1, 2, 3, 1]
     assert [found["guarantee_holds"] for found, _ in answers] == [True, True, False, True]

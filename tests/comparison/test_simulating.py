@@ -1,13 +1,11 @@
 """One simulated batch: estimates, coverage of intervals, units of the data, table, data frame and picture."""
 
-import inspect
 from html import escape
 
 import numpy as np
 import pytest
 
 import shuffledp
-from shuffledp.comparison.options import BatchOptions, Options
 
 BUDGET = {"eps": 1.0, "delta": 1e-6}
 
@@ -93,8 +91,3 @@ def test_results_print_and_convert():
     )
     assert list(rows.to_frame()["protocol"]) == [row.protocol for row in rows]
     assert rows.plot().axes[0].get_xlabel() == "bits per user"
-
-
-def test_both_calls_share_setting_arguments():
-    both = set(inspect.signature(Options).parameters) & set(inspect.signature(BatchOptions).parameters)
-    assert {"eps", "delta", "population", "counts", "data", "levels", "accounting", "seed"} <= both

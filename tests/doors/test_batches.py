@@ -6,14 +6,13 @@ standard errors. A correct program misses these limits with a probability of at 
 
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import shuffledp
 from command_line import invoked, one_line, printed, typed
+from exported_programs import parameters_of, run
 from printed_tables import best
 from shuffledp.protocols import available
 from shuffledp.protocols.client import analyzing, randomizers
@@ -99,13 +98,8 @@ def folders(tmp_path_factory):
     return made
 
 
-def run(folder, program, *words):
-    call = [sys.executable, str(folder / f"{program}.py"), *words]
-    return subprocess.run(call, capture_output=True, text=True, check=True).stdout
-
-
 def messages(folder, counts):
-    tag = json.loads((folder / "parameters.json").read_text())["checksum"][:8]
+    tag = parameters_of(folder)["checksum"][:8]
     return "".join(f"{value:02x}{tag}\n" * count for value, count in enumerate(counts))
 
 
@@ -122,12 +116,12 @@ def test_printed_calls_do_as_stated(folders, name, tmp_path):
         for program, given in calls
     }
     place = ["--place", "0"] if "places" in words else []
-    assert run(folder, "client", *words["client"], *place).splitlines()
-    mixed = run(folder, "shuffler", *words["shuffler"]).splitlines()
+    assert run(folder, "client", *words["client"], *place).stdout
+    mixed = run(folder, "shuffler", *words["shuffler"]).stdout.splitlines()
     adds = "samples or adds messages, and permutes them" in text
     assert (sorted(mixed) == sorted(sent)) is not adds
     assert mixed != sent
-    assert len(json.loads(run(folder, "analyzer", *words["analyzer"]))["estimates"]) == 4
+    assert len(json.loads(run(folder, "analyzer", *words["analyzer"]).stdout)["estimates"]) == 4
 
 
 @pytest.mark.parametrize(
@@ -140,7 +134,7 @@ def test_printed_calls_do_as_stated(folders, name, tmp_path):
 )
 def test_analyzer_labels_the_actual_users(folders, name, users, label):
     """More users than planned hide a value better, so that delta is below the stated worst case."""
-    parameters = json.loads((folders[name][0] / "parameters.json").read_text())
+    parameters = parameters_of(folders[name][0])
     sent = [(value,) for value, count in enumerate([users - 600, 300, 200, 100]) for _ in range(count)]
     answer = analyzing.analysis(parameters, sent, users)
     assert (answer["guarantee"], answer["guarantee_holds"]) == (label, True)
@@ -150,7 +144,7 @@ def test_analyzer_states_delta_is_a_mean(tmp_path):
     """A guarantee for a random number of users is no guarantee for every number, see `test_columns.py`."""
     folder = tmp_path / "random"
     one_line("client silent_users --population poisson:999", *SETTING, "-o", str(folder))
-    parameters = json.loads((folder / "parameters.json").read_text())
+    parameters = parameters_of(folder)
     for users in (20, 1000):
         answer = analyzing.analysis(parameters, [(0,)] * users, users)
         assert answer["guarantee"] == "upper"
@@ -159,7 +153,7 @@ def test_analyzer_states_delta_is_a_mean(tmp_path):
 
 def test_correct_runs_are_rarely_warned_of(folders):
     """Of 200 runs 5 % are at most 26 except with a probability of 1e-5."""
-    parameters = json.loads((folders["one_sided_noise"][0] / "parameters.json").read_text())
+    parameters = parameters_of(folders["one_sided_noise"][0])
     protocol = best(Frequency(4), "one_sided_noise", 999, BUDGET)
     who = Participants.from_counts(np.tile([600, 300, 99, 1], (200, 1)))
     warned = 0
@@ -178,9 +172,7 @@ def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
     common = typed("--users 200 --eps 2 --delta 1e-4 -o")
     one_line("client grr_blanket --values-file cities.txt --other", *common, "listed")
     one_line("client grr_blanket --domain-size 4", *common, "plain")
-    listed, plain = (
-        json.loads((tmp_path / name / "parameters.json").read_text()) for name in ("listed", "plain")
-    )
+    listed, plain = (parameters_of(tmp_path / name) for name in ("listed", "plain"))
     for value, place in (*zip(cities, range(4), strict=True), (" Zürich ", 0), ("zürich", 3), ("7", 3)):
         assert randomizers.input_of(listed, value) == place
     assert randomizers.input_of(plain, "3") == 3
@@ -203,8 +195,7 @@ def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
         ("Rio", "Warning: 1 value is not in the list of 4 values, and counts as 'other'.\n"),
         ("Zürich", ""),
     ):
-        call = [sys.executable, "listed/client.py", value]
-        done = subprocess.run(call, capture_output=True, text=True, check=True)
+        done = run(tmp_path / "listed", "client", value)
         assert (done.stdout.count("\n"), done.stderr) == (1, warned)
 
     numbers = np.random.default_rng(20_261_129).normal(20, 30, 200).round(2).tolist()
@@ -214,9 +205,7 @@ def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
         *("--unit", "minutes", *common, "range"),
     )
     one_line("client single_message_sum --max-value 26", *common, "levels")
-    range_, levels = (
-        json.loads((tmp_path / name / "parameters.json").read_text()) for name in ("range", "levels")
-    )
+    range_, levels = (parameters_of(tmp_path / name) for name in ("range", "levels"))
     inputs = [randomizers.input_of(range_, str(number)) for number in numbers]
     assert np.bincount(inputs, minlength=27).tolist() == counted.counts.tolist()
     sent = [(0,)] * 110 + [(1,)] * 90
@@ -236,10 +225,6 @@ def test_inputs_that_a_client_refuses(tmp_path):
     assert [one["value"] for one in vectors["clients"][:3]] == ["red", "blue", "red"]
     refused = vectors["refused_inputs"]
     assert [one["value"] for one in refused] == ["redx", "red", "red"]
-    done = subprocess.run(
-        [sys.executable, str(folder / "client.py"), "redx"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1 and done.stderr.strip() == refused[0]["refusal"]
     assert refused[0]["refusal"] == "value must be in the list of 2 values, got 'redx'."
     for words, reason in (
         (typed("--values red,blue --domain-size 3"), "Give one of --domain-size, --values"),

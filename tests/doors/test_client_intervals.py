@@ -5,13 +5,12 @@ probabilities, so that no test has a false alarm.
 """
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from exported_programs import parameters_of, run
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols.client import analyzing, export
@@ -106,11 +105,7 @@ def test_unplanned_users_are_warned_of(tmp_path):
     folder = tmp_path / "ours"
     protocol.export_client(folder)
 
-    def run(program, *words):
-        call = [sys.executable, str(folder / f"{program}.py"), *words]
-        return subprocess.run(call, capture_output=True, text=True, check=False)
-
-    content = json.loads((folder / "parameters.json").read_text())
+    content = parameters_of(folder)
     counts = (300, 180)
     sent = tmp_path / "sent"
     lines = [f"{value:02x}{content['checksum'][:8]}" for value in (0, 1) for _ in range(counts[value])]
@@ -118,11 +113,11 @@ def test_unplanned_users_are_warned_of(tmp_path):
     (tmp_path / "empty").write_text("")
     needs = "Warning: The guarantee does not hold: it needs 300 users, and 20 took part."
     for program in ("shuffler", "analyzer"):
-        done = run(program, str(sent), "--users", "20")
+        done = run(folder, program, str(sent), "--users", "20")
         assert done.returncode == 0 and needs in done.stderr
-    answer = json.loads(run("analyzer", str(sent), "--users", "20").stdout)
+    answer = json.loads(run(folder, "analyzer", str(sent), "--users", "20").stdout)
     assert (answer["planned"], answer["users"], answer["guarantee_holds"]) == (300, 20, False)
     assert any("frequencies sum to" in warning for warning in answer["warnings"])
-    assert "needs 300 users" in run("shuffler", str(tmp_path / "empty")).stderr
-    assert run("analyzer", str(sent)).returncode == 1
-    assert json.loads(run("analyzer", str(sent), "--users", "300").stdout)["guarantee_holds"] is True
+    assert "needs 300 users" in run(folder, "shuffler", str(tmp_path / "empty")).stderr
+    assert run(folder, "analyzer", str(sent)).returncode == 1
+    assert json.loads(run(folder, "analyzer", str(sent), "--users", "300").stdout)["guarantee_holds"] is True

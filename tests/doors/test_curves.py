@@ -21,13 +21,13 @@ def account(words):
     return printed("account", *words.split())
 
 
-def pair(others, ones, rounds=1):
+def pair(others, ones, rounds=1, keep=KEEP):
     """Return the laws of the numbers of reported ones of all rounds if user 1 holds 1, and if user 1 holds 0."""
     law = np.convolve(
-        stats.binom.pmf(np.arange(ones + 1), ones, KEEP),
-        stats.binom.pmf(np.arange(others - ones + 1), others - ones, 1 - KEEP),
+        stats.binom.pmf(np.arange(ones + 1), ones, keep),
+        stats.binom.pmf(np.arange(others - ones + 1), others - ones, 1 - keep),
     )
-    single = np.convolve(law, [1 - KEEP, KEEP]), np.convolve(law, [KEEP, 1 - KEEP])
+    single = np.convolve(law, [1 - keep, keep]), np.convolve(law, [keep, 1 - keep])
     p, q = np.ones(1), np.ones(1)
     for _ in range(rounds):
         p, q = np.outer(p, single[0]).ravel(), np.outer(q, single[1]).ravel()
@@ -149,9 +149,7 @@ def test_random_crowd_is_shared_by_default():
 def test_computed_budgets_meet_printed_target():
     text = account("--eps 0.5 --users 30 --delta 1e-2 --randomizer binary")
     eps_local = float(re.search(r"eps_local = (\S+):", text)[1])
-    keep = 1 / (1 + math.exp(-eps_local))
-    p = np.convolve(stats.binom.pmf(np.arange(30), 29, 1 - keep), [1 - keep, keep])
-    q = np.convolve(stats.binom.pmf(np.arange(30), 29, 1 - keep), [keep, 1 - keep])
+    p, q = pair(29, 0, keep=1 / (1 + math.exp(-eps_local)))
     assert max(delta(p, q, 0.5), delta(q, p, 0.5)) <= 1e-2 and eps_local > 0.8
     users = int(
         re.search(

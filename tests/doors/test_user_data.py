@@ -283,7 +283,7 @@ def test_number_notations_are_equal(folder):
 
 def test_repeated_users_are_named(folder, monkeypatch):
     columns = {"user_id": [1, 2, 2, 3], "city": ["a", "b", "a", "b"]}
-    for form in FORMATS:
+    for form in READERS:
         data = data_in(form, columns, monkeypatch)
         (remark,) = [r for r in count_column(data, "city", values=["a", "b"]).remarks() if "user" in r]
         assert "'user_id' repeats values" in remark and "--user user_id" in remark
