@@ -1,4 +1,4 @@
-"""Trees of counts: one accounting of all levels, and exported programs that give the library's estimates."""
+"""Trees of counts: one accounting, the tree of the least error, and programs that give the library's estimates."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,8 @@ from scipy.stats import binom
 
 from command_line import invoked, typed
 from exported_programs import answer_of, parameters_of
-from shuffledp.accounting.expected_errors.range_trees import Tree
+from shuffledp.accounting.expected_errors.range_trees import Tree, power_trees
+from shuffledp.comparison.best_trees import calibrate_tree
 from shuffledp.comparison.count_trees import CountTree
 from shuffledp.protocols.client import randomizers
 from shuffledp.protocols.client.export import refused_inputs
@@ -71,6 +72,22 @@ def test_fewer_users_lose_the_guarantee(tmp_path):
     assert answer["guarantee_holds"] is False and answer["users"] == 500
     median = answer["quantiles"][2]
     assert (median["share"], median["low"], median["value"], median["high"]) == (0.5, 3, 3, 3)
+
+
+@pytest.mark.parametrize("name", ["central_laplace", "balls_into_bins"])
+@pytest.mark.parametrize("k", [2, 8, 64, 100])
+def test_no_tree_has_less_error(name, k):
+    """The histogram is the best one of few values, and trees of several levels are for many."""
+
+    def calibrated(fan_outs):
+        return CountTree.calibrate(name, 10**5, fan_outs, 1.0, 1e-8).tree
+
+    trees = [
+        calibrated((k,)),
+        *(Tree(sizes, calibrated((2,) * len(sizes)).variances) for sizes in power_trees(k)),
+    ]
+    best = calibrate_tree(name, "best", 10**5, k, 1.0, 1e-8)
+    assert best.tree.cdf_mse == pytest.approx(min(tree.cdf_mse for tree in trees), rel=1e-12)
 
 
 def moved_delta(laws, eps):

@@ -17,6 +17,7 @@ from scipy import stats
 
 import shuffledp
 from command_line import invoked, printed, typed
+from noise_of_counts import noise_of
 from printed_tables import best, cells
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.messages import Messages
@@ -97,17 +98,8 @@ def test_runner_up_has_the_printed_error(names):
 
 
 def noise(name, present):
-    """Return the law of the dummies of a value if this many of the users send theirs."""
-    protocol = calibrated(name)
-    match name:
-        case "silent_users":
-            return stats.poisson.pmf(np.arange(150), protocol.dummy_mean * present / USERS)
-        case "one_sided_noise":
-            stop = -np.expm1(-protocol.decay)
-            return stats.nbinom.pmf(np.arange(150), protocol.shape * present / USERS, stop)
-        case "balls_into_bins":
-            return stats.binom.pmf(np.arange(present + 1), present, protocol.rate)
-    return stats.binom.pmf(np.arange(protocol.coins + 1), protocol.coins, 0.5)  # sbin, of the shuffler
+    """Return the law of the noise of a count, which starts at 0, if this many of the users take part."""
+    return noise_of(calibrated(name), present)[1]
 
 
 def delta_of(law, eps):

@@ -229,28 +229,15 @@ def test_users_without_items_are_omitted(tmp_path):
     ]
     path = tmp_path / "pages.csv"
     path.write_text("\n".join(["who,page", *lines, ""]))
-    lists = tmp_path / "lists.csv"
-    texts = ["zoo" if who % 35 == 0 else "home;news" for who in range(500)]
-    lists.write_text("\n".join(["pages", *texts, ""]))
-    for where in (
-        {"data": path, "user": "who", "item": "page"},
-        {"data": lists, "column": "pages", "separator": ";"},
-    ):
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
-            found = shuffledp.simulate(
-                **where,
-                values=["home", "news", "shop"],
-                set_size=2,
-                protocol="balls_into_bins",
-                eps=1.0,
-                delta=1e-6,
-            )
-        assert found.users == 485
-        told = "15 of 500 users left out, who hold no item of the 3 items."
-        assert told in [str(one.message) for one in seen]
-        assert told in str(found)
-        np.testing.assert_allclose(found.truth, [1.0, 1.0, 0.0])
+    sets = {"user": "who", "item": "page", "values": ["home", "news", "shop"], "set_size": 2}
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        found = shuffledp.simulate(path, **sets, protocol="balls_into_bins", eps=1.0, delta=1e-6)
+    assert found.users == 485
+    told = "15 of 500 users left out, who hold no item of the 3 items."
+    assert told in [str(one.message) for one in seen]
+    assert told in str(found)
+    np.testing.assert_allclose(found.truth, [1.0, 1.0, 0.0])
 
 
 def test_printed_bounds_are_rounded_up():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -47,18 +48,13 @@ def is_missing(cell):
     return cell is None or cell != cell
 
 
-def as_csv(cell):
-    text = "" if is_missing(cell) else str(cell)
-    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',";\n') else text
-
-
 def as_json(cell):
     if is_missing(cell):
         return "null"
     return str(cell) if isinstance(cell, Decimal) else json.dumps(cell, ensure_ascii=False)
 
 
-def write(name, columns, end="\n"):
+def write(name, columns):
     """Write a table in the format of a name, and return the name."""
     rows = list(zip(*columns.values(), strict=True))
     if name.endswith(".parquet"):
@@ -75,8 +71,10 @@ def write(name, columns, end="\n"):
         ]
         Path(name).write_text("".join(f"{{{line}}}\n" for line in lines), encoding="utf-8")
     else:
-        lines = [",".join(map(as_csv, row)) for row in [tuple(columns), *rows]]
-        content = end.join([*lines, ""]).encode()
+        lines = io.StringIO()
+        cells = [[None if is_missing(cell) else cell for cell in row] for row in rows]
+        csv.writer(lines, lineterminator="\n").writerows([columns, *cells])
+        content = lines.getvalue().encode()
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         if name.endswith(".zst"):
             with pa.output_stream(name, compression="zstd") as packed:
