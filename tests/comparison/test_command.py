@@ -68,14 +68,10 @@ def test_sets_and_vectors(tmp_path, task, says):
         assert {row["task"] for row in csv.DictReader(file)} == {"sets" if "sets" in task else "vectors"}
 
 
-@pytest.mark.parametrize("name", ["a.png", "a.html"])
-def test_pictures(tmp_path, name):
-    done = call("--users 5000 --domain-size 4", *FEW, *SETTING, "--plot", str(tmp_path / name))
+def test_pictures(tmp_path):
+    done = call("--users 5000 --domain-size 4", *FEW, *SETTING, "--plot", str(tmp_path / "a.png"))
     assert done.exit_code == 0, done.output
-    assert (tmp_path / name).stat().st_size > 5_000
-    if name.endswith("html"):
-        text = (tmp_path / name).read_text()
-        assert "5,000 users, 4 values, eps = " in text
+    assert (tmp_path / "a.png").stat().st_size > 5_000
 
 
 HOSTILE = """

@@ -8,7 +8,6 @@ import pytest
 
 from command_line import invoked, printed, typed
 from shuffledp.accounting.baselines.two_moments import Moments, second_budget, square_levels
-from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 
 
 def largest_loss(most, first, second):
@@ -46,15 +45,6 @@ def test_exact_sums_give_exact_moments(most):
     assert found.variance == pytest.approx(numbers.var(ddof=1))
     assert found.mean_half_width == found.variance_half_width == 0
     assert found.population_mean_half_width == pytest.approx(1.96 * numbers.std(ddof=1) / 50**0.5, rel=1e-4)
-
-
-def test_noise_variances_of_the_specification():
-    """n = 1e5, eps = 1, numbers scaled to [0, 1]: 2.0e-10 for the mean, and for the variance of centered numbers."""
-    users, most = 10**5, 2_000
-    assert discrete_laplace_variance(1 / most) / (users * most) ** 2 == pytest.approx(2.0e-10, rel=1e-6)
-    second = second_budget(most, 1.0, 1.0)
-    noise = discrete_laplace_variance(second / most**2) / (users * most**2) ** 2
-    assert noise == pytest.approx(2.0e-10, rel=2e-3)
 
 
 SETTING = typed("compare --task mean --users 1000 --eps 1 --delta 1e-6")

@@ -42,37 +42,28 @@ def check(found, single, together, data):
     assert (found.max(axis=1) <= together * (1 + 1e-12)).mean() > least(len(found)), data
 
 
-#: Task, users per value of several data sets: frequent, half, rare and absent values.
+#: Task, and users per value of several data sets: frequent, half, rare and absent values.
 TASKS = {
-    "frequency": (
-        Frequency(6),
-        {"domain_size": 6},
-        ([450, 40, 8, 2, 0, 0], [250, 250, 0, 0, 0, 0], [500, 0, 0, 0, 0, 0]),
-    ),
-    "bits": (Frequency(2), {"domain_size": 2}, ([450, 50], [250, 250], [0, 500])),
+    "frequency": (Frequency(6), ([450, 40, 8, 2, 0, 0], [250, 250, 0, 0, 0, 0], [500, 0, 0, 0, 0, 0])),
+    "bits": (Frequency(2), ([450, 50], [250, 250], [0, 500])),
     "summation": (
         Summation(4),
-        {"max_value": 4},
         ([100] * 5, [500, 0, 0, 0, 0], [0, 0, 0, 0, 500], [0, 500, 0, 0, 0], [0, 0, 500, 0, 0]),
     ),
-    "sets": (
-        Sets(8, 2),
-        {"domain_size": 8, "set_size": 2},
-        ([500, 500, 0, 0, 0, 0, 0, 0], [125] * 8, [500, 300, 100, 60, 30, 9, 1, 0]),
-    ),
+    "sets": (Sets(8, 2), ([500, 500, 0, 0, 0, 0, 0, 0], [125] * 8, [500, 300, 100, 60, 30, 9, 1, 0])),
 }
 
 
 @pytest.mark.parametrize("kind, eps", [("frequency", 4.0), ("bits", 1.0), ("summation", 4.0), ("sets", 1.0)])
 def test_all_protocols_cover_given_and_worst(kind, eps):
-    task, what, datasets = TASKS[kind]
-    budget = {"eps": eps, "delta": 1e-3}
+    task, datasets = TASKS[kind]
+    asked = {"task": task, "eps": eps, "delta": 1e-3}
     names = ["multi_exact", "multi_expected", "multi_union"] if kind == "bits" else None
-    for row in shuffledp.compare(500, **what, **budget, protocols=names):
+    for row in shuffledp.compare(500, **asked, protocols=names):
         if row.status != "ok":
             continue
         for counts in datasets:
-            shown = shuffledp.simulate(counts=counts, protocol=row.protocol, **what, **budget)
+            shown = shuffledp.simulate(counts=counts, protocol=row.protocol, **asked)
             found = errors(shown.protocol, task, counts)
             check(found, shown.half_width, shown.simultaneous_half_width, (row.protocol, counts, "given"))
             capped = np.minimum(found, 1) if kind != "summation" else found  # estimates cut to [0, 1]
@@ -154,7 +145,7 @@ def test_recommended_interval_covers_frequent_value(protocol):
 
 
 def test_error_laws_have_expected_variance():
-    for kind, (task, _, datasets) in TASKS.items():
+    for kind, (task, datasets) in TASKS.items():
         for name in available(task.kind):
             try:
                 protocol = best(task, name, 499, Budget(2.0, 1e-3))

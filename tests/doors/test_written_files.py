@@ -15,7 +15,7 @@ import pytest
 from command_line import printed, refused, typed
 from shuffledp.cli import main
 from shuffledp.userdata import counting
-from shuffledp.userdata.counts import merged, read
+from shuffledp.userdata.counts import read
 from shuffledp.userdata.files import unchanged
 
 SETTING = typed("--eps 1 --delta 1e-6 --protocols local")
@@ -185,11 +185,6 @@ def test_pipes_are_no_files_of_counts(folder):
     for path in ("pipe", "/dev/zero"):
         assert f"{path} is no regular file" in refused("merge", path, "-o", "o.json")
         assert f"{path} is no regular file" in refused("compare --counts", path, *SETTING)
-
-
-def test_merged_counts_are_sums(folder):
-    parts = {Path("part.json"): read(Path("part.json"))}
-    assert merged(parts) == read(Path("part.json"))
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def test_the_number_of_values_is_bounded(file, monkeypatch):
         ("v\n1\n", {"max_value": 2.5}, "must be an integer"),
         ("v\n1\n", {"max_value": -2}, "max_value must be"),
         ("v\n1\n", {"domain_size": 1}, "domain_size must be"),
+        ("v\n1\n", {"user": "v", "per_user": "sum"}, "needs max_value"),
         ("v\n1\n", {"values": ["a"]}, "at least 2, got 1"),
         ("v\n1\n", {"values": ["a", 1, "1"]}, "'1' twice"),
         ("v\n1\n", {"values": ["a", "b"], "domain_size": 2}, "Give either values or"),

@@ -17,9 +17,6 @@ from shuffledp.userdata.sets import collect_sets
 
 MIRROR = Path(os.environ.get("SHUFFLEDP_MIRROR", "/nothing"))
 WHOLE = "SHUFFLEDP_WHOLE_DATA" in os.environ
-VISITS = (
-    'color,x,who\nred,1,a\nblue,2.5,b\nred,-3,a\n\nred\nblue,9,a\n,4,c\nblue,nan,d\n red ,1_0,\n"re\nd",2,e\n'
-)
 
 
 def by_pandas(cells, *, max_value=None, levels=0, domain_size=None, values=None):
@@ -120,19 +117,6 @@ def test_missing_duckdb_names_the_extra(tmp_path, monkeypatch):
     with pytest.raises(MissingExtra, match="the package duckdb of the extra data, which is not installed"):
         count_column(tmp_path / "a.csv", "v")
     assert count_column(pd.DataFrame({"v": [0, 1]}), "v").users == 2
-
-
-def test_a_user_has_one_value(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text(VISITS)
-    domain = {"values": ["red", "blue"], "user": "who"}
-    first = count_column(path, "color", per_user="first", **domain)
-    assert (first.counts.tolist(), first.dropped, first.bad_rows) == ([1, 2], 2, 4)
-    assert "2 rows are of a user with another row" in " ".join(first.remarks())
-    summed = count_column(path, "x", user="who", per_user="sum", max_value=8, low=-8)
-    assert (summed.counts.tolist()[8 + 7], summed.users, summed.dropped) == (1, 4, 2)  # 1 - 3 + 9
-    with pytest.raises(ValueError, match="needs max_value"):
-        count_column(path, "color", per_user="sum", user="who")
 
 
 def test_random_value_depends_on_key_only(tmp_path):
