@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import shuffledp
-from command_line import invoked, typed
+from command_line import invoked, typed, unwrapped
 from shuffledp.populations import Binomial
 from shuffledp.protocols.scaffold import files
 from waiting import wait_until
@@ -60,7 +60,7 @@ def test_sets_and_vectors(tmp_path, task, says):
     plot, out = tmp_path / "a.html", tmp_path / "a.csv"
     done = call("--users", "5000", *task, *SETTING, "--plot", str(plot), "--csv-out", str(out))
     assert done.exit_code == 0, done.output
-    assert says in " ".join(done.stdout.split())
+    assert says in unwrapped(done.stdout)
     assert max(map(len, done.stdout.splitlines())) <= 120
     kind = "items" if "sets" in task else "coordinates"
     assert f" {kind}, " in plot.read_text()

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import shuffledp
+from command_line import unwrapped
 from shuffledp.accounting import shipped_design
 from shuffledp.comparison import table
 from shuffledp.comparison.rows import in_order
@@ -128,8 +129,8 @@ def test_plugin_without_most_keeps_no_limit(tmp_path):
         "ok",
         *[None] * 3,
     )
-    assert "most is not stated for mine.py:Mine." in " ".join(table(rows).split())
-    assert "Who else must be honest is not stated for mine.py:Mine." in " ".join(table(rows).split())
+    assert "most is not stated for mine.py:Mine." in unwrapped(table(rows))
+    assert "Who else must be honest is not stated for mine.py:Mine." in unwrapped(table(rows))
     (refused,) = shuffledp.compare(1_000, **asked, max_messages=5)
     assert (refused.status, refused.reason) == (
         "infeasible",
@@ -233,7 +234,7 @@ def test_interval_covers_95_percent():
     for row in rows:
         # The lattice of central_laplace has few points.
         assert -4.5 * math.sqrt(0.05 * 0.95 / 20_000) < row.simulated_coverage - 0.95 < 0.02, row.protocol
-    assert "(central_laplace)" in " ".join(table(rows).split())
+    assert "(central_laplace)" in unwrapped(table(rows))
     assert all(row.simulated_coverage is None for row in shuffledp.compare(99, domain_size=3, **SETTING))
 
 

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 import yaml
 
-from command_line import invoked, typed
+from command_line import invoked, typed, unwrapped
 from shuffledp.comparison.registry_record import OPEN, as_yaml
 
 #: Requirements of the registry's schema by its commit, the later one for a deployed system: fields, choices, required.
@@ -68,7 +68,7 @@ def test_deployed_system_is_described():
     done = call("Cobalt, both reports")
     assert done.exit_code == 0, done.output
     for words in ("No eps is printed", "eps = 6.38286", "The analyzer cannot check this", "Open: Whether"):
-        assert words in " ".join(done.output.split())
+        assert words in unwrapped(done.output)
     assert "Printed: eps = 0.317" in call("DAP, eps0 = 5").output
 
 

@@ -8,13 +8,12 @@ from numpy.testing import assert_allclose
 from scipy.stats import binom
 
 from command_line import invoked, printed, typed
+from printed_tables import best
 from shuffledp.accounting.expected_errors.range_trees import Tree
 from shuffledp.comparison.count_trees import HISTOGRAM_PROTOCOLS, CountTree
 from shuffledp.comparison.range_coverage import simulated_coverage
 from shuffledp.comparison.ranges import range_rows
 from shuffledp.comparison.simulating_ranges import SHARES
-from shuffledp.populations import Fixed
-from shuffledp.protocols import get
 from shuffledp.tasks import Budget, Frequency, Participants
 
 N, EPS, DELTA = 10**5, 1.0, 1e-8
@@ -64,7 +63,7 @@ def test_simulated_errors_are_the_closed_forms(name):
     """All prefixes of uniform values, 2,000 runs: errors of independent counts, or of reports."""
     users, k, eps, runs = 4_000, 8, 1.0, 2_000
     row = next(row for row in range_rows(users, k, eps, 1e-6, [name]) if row.parameters["fan_outs"] == [k])
-    protocol = get("frequency", name).calibrate(Budget(eps, 1e-6), Fixed(users - 1), Frequency(k))
+    protocol = best(Frequency(k), name, users - 1, Budget(eps, 1e-6))
     who = Participants.from_counts(np.full((runs, k), users // k))
     shares = protocol.simulate(who, np.random.default_rng(4))
     shares += (1 - shares.sum(axis=1, keepdims=True)) / k

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from command_line import invoked, printed, typed
+from command_line import invoked, printed, typed, unwrapped
 from shuffledp.comparison import recommended
 from shuffledp.comparison.recommendation import loosening, sentences
 from shuffledp.comparison.rows import Compared
@@ -53,7 +53,7 @@ def test_proven_row_of_weakest_trust_leads():
     assert set(against) == {"central", "printed", "unproven", "idle", "biased", "adds"}
     assert against["printed"] == "printed accounting"
     assert found.worst_certain is False
-    said = " ".join(sentences(found).split())
+    said = unwrapped(sentences(found))
     assert said.startswith(
         "Use best for one release: within ±0.001 for one value, ±0.002 for all values at once, with 95 % confidence "
         "for 10,000 planned users with any values."

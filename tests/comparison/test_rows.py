@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import shuffledp
-from command_line import invoked, printed, typed
+from command_line import invoked, printed, typed, unwrapped
 from shuffledp.comparison.drawing import grouped
 from shuffledp.comparison.rows import TRUST, Compared, as_csv, front, in_order, table
 from shuffledp.pipeline.figures.leaderboard import TRUST as ON_LEADERBOARDS
@@ -46,7 +46,7 @@ def test_unproven_bounds_lead_no_ranking():
     ordered = in_order(rows)
     assert [r.protocol for r in ordered] == ["best", "good", "printed", "unproven", "alone"]
     assert [r.protocol for r in front(rows)] == ["best", "alone"]
-    assert "Rows with printed accounting (the bound as published)" in (" ".join(table(ordered).split()))
+    assert "Rows with printed accounting (the bound as published)" in (unwrapped(table(ordered)))
     for alike in (ordered[:2], ordered[2:]):
         assert "come last in their trust model" not in table(alike)
 

@@ -24,7 +24,7 @@ from shuffledp.accounting import GRR, GaussianRandomizer
 
 
 def account(words):
-    result = invoked("account", *words.split())
+    result = invoked(f"account {words}")
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -50,7 +50,7 @@ def test_shared_crowd_has_no_renyi_sum():
     ],
 )
 def test_crowd_without_population_is_refused(words, message):
-    result = invoked("account", *words.split())
+    result = invoked(f"account {words}")
     assert result.exit_code == 1
     assert message in result.output and result.output.count("\n") == 1
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from command_line import printed, typed
+from command_line import printed, typed, unwrapped
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_loosened_options_admit_named_protocol(options):
         for change in advice[1].split(" and ")
         for part in re.fullmatch(r"(--[a-z-]+) .* to (\S+)", change).groups()
     ]
-    assert " ".join(advice[3].split()) == "Its error is below that of an answer without data."
+    assert unwrapped(advice[3]) == "Its error is below that of an answer without data."
     admitted = json.loads(printed("compare", *options, *changed, "--protocols", advice[2], "--json"))
     assert admitted["recommendation"]["protocol"] == advice[2]
     assert admitted["rows"][0]["mse"] < admitted["rows"][0]["blind_mse"]

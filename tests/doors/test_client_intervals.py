@@ -12,8 +12,7 @@ from scipy import stats
 
 from exported_programs import parameters_of, run
 from noise_of_counts import noise_of
-from shuffledp.populations import Fixed
-from shuffledp.protocols import get
+from printed_tables import best
 from shuffledp.protocols.client import analyzing, export
 from shuffledp.tasks import Budget, Frequency
 
@@ -22,7 +21,7 @@ RARE = 1e-6
 
 
 def calibrated(name, users, eps, values=2):
-    return get("frequency", name).calibrate(Budget(eps, 1e-6), Fixed(users - 1), Frequency(values))
+    return best(Frequency(values), name, users - 1, Budget(eps, 1e-6))
 
 
 def coverage(protocol, users, holders):

@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 import shuffledp
-from command_line import invoked, printed, typed
+from command_line import invoked, printed, typed, unwrapped
 from noise_of_counts import noise_of
 from printed_tables import best, cells
 from shuffledp.protocols.base import ProtocolBase
@@ -77,7 +77,7 @@ def test_few_users_have_no_frequent_column():
 
 @pytest.mark.parametrize("names", [NAMES, ("grr_blanket", "silent_users", "sageo", "unary_rows")])
 def test_runner_up_has_the_printed_error(names):
-    text = " ".join(compared("--protocols", ",".join(names)).partition("Trusted:")[0].split())
+    text = unwrapped(compared("--protocols", ",".join(names)).partition("Trusted:")[0])
     best = re.match(r"Use (\w+) ", text)[1]
     sentence = re.search(r"Runner-up: (\w+), with (the same|\S+ times the) root mean squared error", text)
     runner_up, ratio = sentence[1], 1.0 if sentence[2] == "the same" else float(sentence[2].split()[0])
@@ -142,7 +142,7 @@ def test_dropped_are_random_and_colluding_first():
 
 
 def test_self_reliant_protocols_keep_eps():
-    relying = " ".join(compared(*EVERY).split()).partition("Privacy also rests on")[2].partition(". ")[0]
+    relying = unwrapped(compared(*EVERY)).partition("Privacy also rests on")[2].partition(". ")[0]
     for name, row in rows(*ROBUST).items():
         keeps = row["collude"] == row["dropped"] == row["spent"]
         assert keeps == (f" {name}" not in relying.replace(":", "").replace(";", "").replace(",", "")), name
@@ -226,7 +226,7 @@ def test_random_users_guarantee_is_a_mean():
 def test_printed_most_has_the_printed_probability(name, users):
     batch = shuffledp.simulate(counts=[users, 0, 0, 0], protocol=name, users=USERS, eps=2.0, delta=DELTA)
     most, chance = re.search(
-        r"at most (\d+) except with a probability of at most ([\d.e-]+)", " ".join(str(batch).split())
+        r"at most (\d+) except with a probability of at most ([\d.e-]+)", unwrapped(batch)
     ).groups()
     protocol, dummies = batch.protocol, int(most) - 1
     if name == "silent_users":

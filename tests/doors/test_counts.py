@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import invoked, typed
+from command_line import invoked, typed, unwrapped
 
 MOST = 10.0
 
@@ -31,7 +31,7 @@ def rows(tmp_path, monkeypatch):
 def run(*words):
     done = invoked(*words)
     assert done.exit_code == 0, done.output
-    return " ".join(done.output.split())
+    return unwrapped(done.output)
 
 
 def counted(name, *words):

@@ -18,7 +18,7 @@ EPS_LOCAL, KEEP = 1.5, 1 / (1 + math.exp(-1.5))
 
 
 def account(words):
-    return printed("account", *words.split())
+    return printed(f"account {words}")
 
 
 def pair(others, ones, rounds=1, keep=KEEP):

@@ -16,9 +16,8 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import invoked, one_line, printed, typed
-from shuffledp.populations import Fixed
-from shuffledp.protocols import get
+from command_line import invoked, one_line, printed, typed, unwrapped
+from printed_tables import best
 from shuffledp.protocols.client import analyzing, files, randomizers, shuffling
 from shuffledp.tasks import Budget, Frequency
 
@@ -98,16 +97,14 @@ def test_messy_file_becomes_estimates(visits):
 def test_dropout_guarantee_covers_remaining_users():
     """Delta for the remaining users, and for all of them, is at most the budget's; one user less is not covered."""
     rows = shuffledp.compare(200, domain_size=3, eps=2, delta=1e-4, dropout=0.1, trust=["shuffler"])
-    best = rows.recommendation
-    assert best is not None and best.dropout == 0.1 and best.conditions["half_width"].users == 180
-    assert "It is calibrated for the users who remain if 10 % drop out." in " ".join(str(rows).split())
+    chosen = rows.recommendation
+    assert chosen.dropout == 0.1 and chosen.conditions["half_width"].users == 180
+    assert "It is calibrated for the users who remain if 10 % drop out." in unwrapped(rows)
     checked = 0
     for row in rows:
         if row.status != "ok" or not row.proven:
             continue
-        protocol = get("frequency", row.protocol).calibrate(
-            BUDGET, Fixed(179), Frequency(3), accounting=row.accounting
-        )
+        protocol = best(Frequency(3), row.protocol, 179, BUDGET)
         for users in (180, 190, 200):
             profile = protocol.profile_for(users) if hasattr(protocol, "profile_for") else None
             if profile is not None:

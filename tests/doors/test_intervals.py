@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import one_line, printed, typed
+from command_line import one_line, printed, typed, unwrapped
 from printed_tables import best, cells
 from shuffledp.comparison.setting import holding
 from shuffledp.populations import Binomial
@@ -250,7 +250,7 @@ def test_printed_bounds_are_rounded_up():
         assert spent == "–" or float(spent) >= row["eps_spent"]
         assert slack == "–" or float(slack) <= row["slack"]
     best = answer["recommendation"]
-    first = re.search(r"within ±([\d.e-]+) for one value, ±([\d.e-]+)", " ".join(text.split()))
+    first = re.search(r"within ±([\d.e-]+) for one value, ±([\d.e-]+)", unwrapped(text))
     assert first
     assert float(first[1]) >= best["half_width"]
     assert float(first[2]) >= best["simultaneous_half_width"]

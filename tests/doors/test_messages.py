@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import one_line, printed, typed
+from command_line import one_line, printed, typed, unwrapped
 from printed_tables import best, cells
 from shuffledp.identities import identity_of
 from shuffledp.populations import Poisson
@@ -88,7 +88,7 @@ def test_batch_states_messages_of_planned_users(name, users):
     """The mean is of all planned users: those at the first places of a list send more. The most is of any users."""
     counts = [users // 2, users // 4, users // 4, 0]
     batch = shuffledp.simulate(counts=counts, protocol=name, users=300, eps=2.0, delta=1e-4)
-    text = " ".join(str(batch).split())
+    text = unwrapped(batch)
     stated = re.search(r" a user sends (\S+) messages on average \(.*?\), at most ([\d,]+)", text)
     assert ("; of 300 users, a user sends" in text) == (users != 300)
     assert most_sent(batch.protocol, np.repeat(np.arange(4), counts)) <= float(stated[2].replace(",", ""))
@@ -112,7 +112,7 @@ def test_recommended_messages_are_those_of_the_table(tmp_path):
     row = cells(text)["silent_users"]
     sent = f"A user sends {row['messages']} messages ({row['bits']} bits) on average for 200 counted users"
     most = row["most messages"].lstrip("~")
-    assert f"{sent} with any values, at most {most} " in " ".join(text.split())
+    assert f"{sent} with any values, at most {most} " in unwrapped(text)
 
 
 CLEAR = [
