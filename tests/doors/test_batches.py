@@ -26,7 +26,7 @@ BUDGET = Budget(1.0, 1e-6)
 @pytest.mark.parametrize(
     "what, protocol", [({}, "correlated_noise"), ({}, "silent_users"), ({"max_value": 3}, "central_laplace")]
 )
-def test_printed_intervals_are_those_of_the_batch(what, protocol):
+def test_printed_intervals_are_of_the_batch(what, protocol):
     """The half-widths cover, see `test_intervals.py`."""
     counts = [612_345, 287_657, 99_997, 1]
     batch = shuffledp.simulate(counts=counts, protocol=protocol, eps=1.0, delta=1e-6, **what)
@@ -184,7 +184,7 @@ def test_clients_take_and_analyzers_name_values(tmp_path, monkeypatch):
     (tmp_path / "all.csv").write_text("city\n" + 'Zürich\n"Washington, D.C."\nRio\n' * 50, encoding="utf-8")
     one_line("count all.csv --column city --values-file cities.txt --other -o all.json")
     one_line("client grr_blanket --counts all.json", *common[2:], "from_counts")
-    from_counts = json.loads((tmp_path / "from_counts/parameters.json").read_text())
+    from_counts = parameters_of(tmp_path / "from_counts")
     assert (from_counts["domain"], from_counts["planned_users"]) == (listed["domain"], 150)
     one_line("count all.csv --column city -o found.json")
     done = invoked("client grr_blanket --counts found.json", *common, "found")

@@ -104,7 +104,7 @@ def test_random_users_have_likeliest_messages():
         check_mean(protocol, np.arange(301) % 4, row["messages_per_user"], row["protocol"])
 
 
-def test_recommended_messages_are_those_of_the_table(tmp_path):
+def test_recommended_messages_are_of_the_table(tmp_path):
     data = tmp_path / "in.csv"
     data.write_text("v\n" + "0\n" * 120 + "1\n" * 60 + "2\n" * 20)
     words = ("--column", "v", "--domain-size", "4", *OPTIONS, "--protocols", "silent_users")
