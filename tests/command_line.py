@@ -34,4 +34,9 @@ def refused(*words: str) -> str:
 
 def one_line(*words: str) -> str:
     """Return the words that a command prints, without line breaks."""
-    return " ".join(printed(*words).split())
+    return unwrapped(printed(*words))
+
+
+def unwrapped(text: object) -> str:
+    """Return a text without line breaks."""
+    return " ".join(str(text).split())

@@ -151,6 +151,7 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 def copy_of_project(folder: Path) -> Project:
     """Copy the project's workflow, with another paper called ``tiny``: two methods on a small grid."""
+    folder.mkdir(exist_ok=True)
     for part in PARTS:
         source = ROOT / part
         if source.is_dir():

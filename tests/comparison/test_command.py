@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-import re
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import shuffledp
-from command_line import invoked, typed
+from command_line import invoked, typed, unwrapped
 from shuffledp.populations import Binomial
 from shuffledp.protocols.scaffold import files
 from waiting import wait_until
@@ -20,17 +19,10 @@ from waiting import wait_until
 SETTING = typed("--eps 1 --delta 1e-6")
 SIZE = ("--domain-size", "4")
 FEW = typed("--protocols grr_blanket,pure_dump,silent_users --protocols local,sageo,multi_exact")
-KEYS = {
-    *("protocol", "trust", "status", "reason", "mse", "messages_per_user", "bits_per_user", "eps_local"),
-    *("reduction", "guarantee", "half_width", "floor_ratio", "eps_spent", "slack", "heavy_variance"),
-    *("most_messages", "most_bits", "most_certain", "relies_on"),
-    *("poisoning_gain", "poisoning_errors", "enforced"),
-    *("colluding", "eps_colluding", "eps_dropped", "when_absent"),
-}
 
 
-def call(*arguments):
-    done = invoked("compare", *arguments)
+def call(first, *more):
+    done = invoked(f"compare {first}", *more)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
 
@@ -40,7 +32,7 @@ def test_table_is_narrow_and_grouped(monkeypatch, in_a_worker):
     monkeypatch.setattr(
         "shuffledp.comparison.command.PATIENCE", math.inf
     )  # a slow machine says how far it is
-    done = call("--users", "5000", "--domain-size", "20", *FEW, *SETTING, "--accounting", "exact")
+    done = call("--users 5000 --domain-size 20", *FEW, *SETTING, "--accounting", "exact")
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 120
@@ -51,34 +43,6 @@ def test_table_is_narrow_and_grouped(monkeypatch, in_a_worker):
     assert lines[1].split() == ["protocol", *headings.split()]
     assert lines[-2:] == ["Left out:", "  multi_exact: Only bits are summed, but the task has 20 values."]
     assert done.stderr == ""
-
-
-def test_json_objects_and_csv_fields(tmp_path):
-    out = tmp_path / "out.csv"
-    done = call(
-        "--population",
-        "binomial:9999:0.5",
-        "--domain-size",
-        "4",
-        *FEW,
-        *SETTING,
-        "--json",
-        "--rows-only",
-        "--csv-out",
-        str(out),
-    )
-    rows = json.loads(done.stdout)
-    assert all(set(row) >= KEYS for row in rows)
-    by_name = {row["protocol"]: row for row in rows}
-    assert by_name["multi_exact"]["status"] == "infeasible"
-    assert by_name["multi_exact"]["mse"] is None
-    assert by_name["pure_dump"]["eps_local"] == "inf"
-    assert by_name["grr_blanket"]["status"] == "ok"
-    with out.open() as file:
-        written = {row["protocol"]: row for row in csv.DictReader(file)}
-    assert written.keys() == by_name.keys()
-    assert float(written["grr_blanket"]["mse"]) == by_name["grr_blanket"]["mse"]
-    assert written["pure_dump"]["eps_local"] == "inf"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +60,7 @@ def test_sets_and_vectors(tmp_path, task, says):
     plot, out = tmp_path / "a.html", tmp_path / "a.csv"
     done = call("--users", "5000", *task, *SETTING, "--plot", str(plot), "--csv-out", str(out))
     assert done.exit_code == 0, done.output
-    assert says in " ".join(done.stdout.split())
+    assert says in unwrapped(done.stdout)
     assert max(map(len, done.stdout.splitlines())) <= 120
     kind = "items" if "sets" in task else "coordinates"
     assert f" {kind}, " in plot.read_text()
@@ -104,21 +68,10 @@ def test_sets_and_vectors(tmp_path, task, says):
         assert {row["task"] for row in csv.DictReader(file)} == {"sets" if "sets" in task else "vectors"}
 
 
-@pytest.mark.parametrize("name", ["a.png", "a.html"])
-def test_pictures(tmp_path, name):
-    done = call("--users", "5000", "--domain-size", "4", *FEW, *SETTING, "--plot", str(tmp_path / name))
+def test_pictures(tmp_path):
+    done = call("--users 5000 --domain-size 4", *FEW, *SETTING, "--plot", str(tmp_path / "a.png"))
     assert done.exit_code == 0, done.output
-    assert (tmp_path / name).stat().st_size > 5_000
-    if name.endswith("html"):
-        text = (tmp_path / name).read_text()
-        assert "5,000 users, 4 values, eps = " in text
-        held = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
-        (document,) = json.loads(held[1]).values()
-        figure = document["roots"][0]["attributes"]
-        lines = figure["title"]["attributes"]["text"].split("\n")
-        assert lines[-1] == "Filled: on the Pareto front of their trust model"
-        assert max(map(len, lines)) <= 100  # what the picture has room for
-        assert "Legend" in [part["name"] for part in figure["below"]]  # and not over the data
+    assert (tmp_path / "a.png").stat().st_size > 5_000
 
 
 HOSTILE = """
@@ -140,7 +93,7 @@ class Hostile(Local):
 def test_plugin_texts_are_made_harmless(tmp_path):
     plugin, out = tmp_path / "h.py", tmp_path / "out.csv"
     plugin.write_text(HOSTILE)
-    setting = ("--users", "900", "--domain-size", "4", *SETTING)
+    setting = (*typed("--users 900 --domain-size 4"), *SETTING)
     done = call(*setting, "--protocols", f"{plugin}:Hostile", "--csv-out", str(out))
     assert done.exit_code == 0
     with out.open() as file:
@@ -159,14 +112,14 @@ def test_plugin_texts_are_made_harmless(tmp_path):
 def test_missing_extra_fails_before_computing(tmp_path, monkeypatch, name):
     monkeypatch.setitem(sys.modules, "bokeh" if name == "a.html" else "matplotlib", None)
     monkeypatch.setattr("shuffledp.comparison.comparing._row", None)
-    done = call("--users", "900", "--domain-size", "4", *SETTING, "--plot", str(tmp_path / name))
+    done = call("--users 900 --domain-size 4", *SETTING, "--plot", str(tmp_path / name))
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.startswith("Error: This needs the package ")
 
 
 def test_table_is_printed_without_a_plot(tmp_path):
     """With too few users no protocol meets the budget, so that there is nothing to draw."""
-    setting = ("--users", "2", "--domain-size", "4", "--protocols", "balls_into_bins", *SETTING)
+    setting = (*typed("--users 2 --domain-size 4 --protocols balls_into_bins"), *SETTING)
     done = call(*setting, "--plot", str(tmp_path / "a.png"))
     assert done.exit_code == 1
     assert "Left out:\n  balls_into_bins: " in done.stdout
@@ -189,13 +142,13 @@ def test_table_is_printed_without_a_plot(tmp_path):
         (("--users", "100", *SIZE, "--protocols", ","), "--protocols must hold at least one name, got ','"),
         (("--users", "9", *SIZE, "--plot", "a.doc"), "The file name of a picture must end in one"),
         (("--users", "9", *SIZE, "--csv-out", "no/a.csv"), "There is no folder no for no/a.csv"),
-        (("--users", "9", *SIZE, "--csv-out", "a.svg", "--plot", "./a.svg"), "is the file of --csv-out"),
-        (("--csv", "in.csv", "--column", "v", *SIZE, "--csv-out", "in.csv"), "in.csv, which is read"),
+        (("--users", "9", *SIZE, *typed("--csv-out a.svg --plot ./a.svg")), "is the file of --csv-out"),
+        ((*typed("--csv in.csv --column v"), *SIZE, "--csv-out", "in.csv"), "in.csv, which is read"),
         (
             ("--users", "9", *SIZE, "--protocols", "local, in.csv.py:A", "--csv-out", "in.csv.py"),
             "--csv-out in.csv.py is the file in.csv.py, which is read",
         ),
-        (("--csv", "in.csv", "--column", "v", "--values", '"1,2'), "(unexpected end of data)"),
+        (typed('--csv in.csv --column v --values "1,2'), "(unexpected end of data)"),
     ],
 )
 def test_mistakes_get_one_line(tmp_path, monkeypatch, arguments, says):
@@ -234,7 +187,7 @@ def plugin(folder, body):
 def test_endless_protocol_is_a_row(tmp_path, monkeypatch, in_a_worker, body, reason):
     monkeypatch.chdir(tmp_path)
     names = f"central_laplace,{plugin(tmp_path, body)},skellam"
-    setting = ("--users", "5000", "--domain-size", "4", "--protocols", names, "--seconds", "5", *SETTING)
+    setting = (*typed("--users 5000 --domain-size 4 --protocols"), names, "--seconds", "5", *SETTING)
     done = call(*setting, "--json", "--rows-only")
     rows = {row["protocol"]: row for row in json.loads(done.stdout)}
     assert {name: row["status"] for name, row in rows.items()} == {
@@ -260,7 +213,7 @@ def test_endless_protocol_is_a_row(tmp_path, monkeypatch, in_a_worker, body, rea
 def test_broken_import_is_a_row(tmp_path, monkeypatch, in_a_worker, text, reason):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(text)
-    setting = ("--users", "5000", "--domain-size", "4", "--protocols", "mine.py:Mine,skellam", *SETTING)
+    setting = (*typed("--users 5000 --domain-size 4 --protocols mine.py:Mine,skellam"), *SETTING)
     done = call(*setting, "--json", "--rows-only")
     found, lost = json.loads(done.stdout)
     assert (found["protocol"], found["status"], lost["status"], lost["trust"]) == (
@@ -282,7 +235,7 @@ def test_unreadable_result_is_a_row(tmp_path, monkeypatch, in_a_worker):
         "    def cost(", "    def parameters(self):\n        return {'a': Odd()}\n\n    def cost(", 1
     )
     (tmp_path / "mine.py").write_text(text.replace("@dataclass", "class Odd:\n    pass\n\n\n@dataclass", 1))
-    setting = ("--users", "5000", "--domain-size", "4", "--protocols", f"{name},skellam", *SETTING)
+    setting = (*typed("--users 5000 --domain-size 4 --protocols"), f"{name},skellam", *SETTING)
     rows = json.loads(call(*setting, "--json", "--rows-only").stdout)
     assert [(row["status"], row["reason"]) for row in rows] == [
         ("ok", ""),
@@ -291,7 +244,7 @@ def test_unreadable_result_is_a_row(tmp_path, monkeypatch, in_a_worker):
 
 
 def test_a_wrong_option_is_one_line(in_a_worker):
-    done = call("--users", "1", "--domain-size", "4", "--protocols", "local", *SETTING)
+    done = call("--users 1 --domain-size 4 --protocols local", *SETTING)
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.startswith("Error: users must be") and done.stderr.count("\n") == 1
 
@@ -300,7 +253,7 @@ def test_a_wrong_option_is_one_line(in_a_worker):
 def test_the_worker_ends_with_the_command(tmp_path, stop):
     place = tmp_path / "pid"
     name = plugin(tmp_path, f"open({str(place)!r}, 'w').write(str(os.getpid())); time.sleep(1000)")
-    setting = ("--users", "5000", "--domain-size", "4", "--protocols", name, *SETTING)
+    setting = (*typed("--users 5000 --domain-size 4 --protocols"), name, *SETTING)
     command_line = [sys.executable, "-m", "shuffledp", "compare", *setting]
     parent = subprocess.Popen(command_line, cwd=tmp_path, stderr=subprocess.DEVNULL)
     assert wait_until(lambda: place.is_file() and place.read_text() != "")

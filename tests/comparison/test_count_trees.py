@@ -1,4 +1,4 @@
-"""Trees of counts: one accounting of all levels, and exported programs that give the library's estimates."""
+"""Trees of counts: one accounting, the tree of the least error, and programs that give the library's estimates."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,10 @@ from numpy.testing import assert_allclose
 from scipy.optimize import isotonic_regression
 from scipy.stats import binom
 
-from command_line import invoked
+from command_line import invoked, typed
 from exported_programs import answer_of, parameters_of
-from shuffledp.accounting.expected_errors.range_trees import Tree
+from shuffledp.accounting.expected_errors.range_trees import Tree, power_trees
+from shuffledp.comparison.best_trees import calibrate_tree
 from shuffledp.comparison.count_trees import CountTree
 from shuffledp.protocols.client import randomizers
 from shuffledp.protocols.client.export import refused_inputs
@@ -28,7 +29,7 @@ def test_the_analyzer_gives_the_librarys_answer(name, fan_outs, tmp_path):
     tree = CountTree.calibrate(name, users, fan_outs, 3.0, 1e-3)
     tree.export_client(folder, inputs, **BINS)
     values = np.minimum(np.random.default_rng(2).geometric(0.3, users) - 1, inputs - 1).tolist()
-    answer, sent = answer_of(folder, values, "--range", "1:2.5", "--quantile", "0.3", "--quantile", "0.9")
+    answer, sent = answer_of(folder, values, *typed("--range 1:2.5 --quantile 0.3 --quantile 0.9"))
     assert answer["guarantee"] == tree.guarantee and answer["warnings"] == []
 
     assert len(sent) == pytest.approx(users * tree.messages_per_user, rel=0.05)
@@ -73,6 +74,22 @@ def test_fewer_users_lose_the_guarantee(tmp_path):
     assert (median["share"], median["low"], median["value"], median["high"]) == (0.5, 3, 3, 3)
 
 
+@pytest.mark.parametrize("name", ["central_laplace", "balls_into_bins"])
+@pytest.mark.parametrize("k", [2, 8, 64, 100])
+def test_no_tree_has_less_error(name, k):
+    """The histogram is the best one of few values, and trees of several levels are for many."""
+
+    def calibrated(fan_outs):
+        return CountTree.calibrate(name, 10**5, fan_outs, 1.0, 1e-8).tree
+
+    trees = [
+        calibrated((k,)),
+        *(Tree(sizes, calibrated((2,) * len(sizes)).variances) for sizes in power_trees(k)),
+    ]
+    best = calibrate_tree(name, "best", 10**5, k, 1.0, 1e-8)
+    assert best.tree.cdf_mse == pytest.approx(min(tree.cdf_mse for tree in trees), rel=1e-12)
+
+
 def moved_delta(laws, eps):
     """Return the divergence of independent counters of which each has a law before and after the user's change."""
     before, after = (np.array([1.0]), np.array([1.0]))
@@ -106,11 +123,11 @@ def test_joint_laplace_delta_is_binomial(levels):
     assert exact <= delta * (1 + 1e-6) < more
 
 
-SETTING = ["client", "correlated_noise", "--users", "3000", "--eps", "2", "--delta", "1e-4"]
+SETTING = typed("client correlated_noise --users 3000 --eps 2 --delta 1e-4")
 
 
 def test_the_command_writes_programs_for_bins(tmp_path):
-    done = invoked(*SETTING, "--bins", "0:8:0.5", "--fan-outs", "4,4", "-o", str(tmp_path / "ages"))
+    done = invoked(*SETTING, *typed("--bins 0:8:0.5 --fan-outs 4,4 -o"), str(tmp_path / "ages"))
     assert done.exit_code == 0, done.output
     stated = parameters_of(tmp_path / "ages")
     assert (stated["task"], stated["inputs"], stated["fan_outs"]) == ("ranges", 16, [4, 4])
@@ -130,13 +147,13 @@ def test_the_command_writes_programs_for_bins(tmp_path):
 @pytest.mark.parametrize(
     "more, message",
     [
-        (["--domain-size", "8", "--fan-outs", "2,2"], "fan_outs must have a product of at least 8"),
-        (["--domain-size", "8", "--fan-outs", "a"], "fan_outs must be integers"),
-        (["--domain-size", "8", "--fan-outs", "best", "--rounds", "2"], "--rounds must be left out"),
-        (["--domain-size", "8", "--fan-outs", "best", "--dropout", "0.1"], "--dropout must be left out"),
+        (typed("--domain-size 8 --fan-outs 2,2"), "fan_outs must have a product of at least 8"),
+        (typed("--domain-size 8 --fan-outs a"), "fan_outs must be integers"),
+        (typed("--domain-size 8 --fan-outs best --rounds 2"), "--rounds must be left out"),
+        (typed("--domain-size 8 --fan-outs best --dropout 0.1"), "--dropout must be left out"),
         (["--fan-outs", "best"], "--fan-outs needs"),
-        (["--bins", "0:1:0.3", "--fan-outs", "best"], "bins must have LOW below HIGH"),
-        (["--bins", "0:9:1", "--domain-size", "9"], "Give one of --domain-size"),
+        (typed("--bins 0:1:0.3 --fan-outs best"), "bins must have LOW below HIGH"),
+        (typed("--bins 0:9:1 --domain-size 9"), "Give one of --domain-size"),
     ],
 )
 def test_other_options_are_refused(more, message, tmp_path):

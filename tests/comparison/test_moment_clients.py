@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from command_line import invoked
+from command_line import invoked, typed
 from exported_programs import answer_of, parameters_of
 from shuffledp.accounting.baselines.two_moments import Moments, square_levels
 from shuffledp.comparison.moment_clients import TwoSums
@@ -71,11 +71,11 @@ def test_both_intervals_cover(tmp_path):
     assert variance >= binom.ppf(FALSE_ALARM, runs, 0.95)
 
 
-SETTING = ["--users", "1000", "--eps", "2", "--delta", "1e-4", "--moments"]
+SETTING = typed("--users 1000 --eps 2 --delta 1e-4 --moments")
 
 
 def test_the_command_writes_programs_for_moments(tmp_path):
-    words = ["--max-value", "2", "--levels", "4", "--unit", "hours", "-o", str(tmp_path / "hours")]
+    words = [*typed("--max-value 2 --levels 4 --unit hours -o"), str(tmp_path / "hours")]
     done = invoked("client correlated_sum", *SETTING, *words)
     assert done.exit_code == 0, done.output
     content = parameters_of(tmp_path / "hours")
@@ -88,8 +88,8 @@ def test_the_command_writes_programs_for_moments(tmp_path):
     [
         ("single_message_sum", ["--max-value", "3"], "moments need a protocol without a local budget"),
         ("correlated_sum", ["--max-value", "1"], "max_value must be an integer in [2"),
-        ("correlated_sum", ["--max-value", "3", "--rounds", "2"], "--rounds must be left out"),
-        ("correlated_sum", ["--max-value", "3", "--fan-outs", "best"], "not both"),
+        ("correlated_sum", typed("--max-value 3 --rounds 2"), "--rounds must be left out"),
+        ("correlated_sum", typed("--max-value 3 --fan-outs best"), "not both"),
         ("correlated_sum", [], "--moments needs --users"),
     ],
 )

@@ -6,10 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from command_line import invoked
+from command_line import invoked, printed, typed
 from shuffledp.accounting.baselines.two_moments import Moments, second_budget, square_levels
-from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
-from shuffledp.numerics.samplers import two_sided_geometric
 
 
 def largest_loss(most, first, second):
@@ -49,53 +47,14 @@ def test_exact_sums_give_exact_moments(most):
     assert found.population_mean_half_width == pytest.approx(1.96 * numbers.std(ddof=1) / 50**0.5, rel=1e-4)
 
 
-def test_noise_variances_of_the_specification():
-    """n = 1e5, eps = 1, numbers scaled to [0, 1]: 2.0e-10 for the mean, and for the variance of centered numbers."""
-    users, most = 10**5, 2_000
-    assert discrete_laplace_variance(1 / most) / (users * most) ** 2 == pytest.approx(2.0e-10, rel=1e-6)
-    second = second_budget(most, 1.0, 1.0)
-    noise = discrete_laplace_variance(second / most**2) / (users * most**2) ** 2
-    assert noise == pytest.approx(2.0e-10, rel=2e-3)
-
-
-@pytest.mark.parametrize("users, eps, printed", [(2_000, 1.0, 0.9535), (200, 1.0, 0.942), (200, 0.5, 0.942)])
-def test_half_widths_cover_in_simulations(users, eps, printed):
-    """Numbers from Beta(2, 5) in 300 steps, 4,000 runs: standard errors of coverage are below 0.004.
-
-    The specification printed the coverage for the mean of the population with a normal law of the noise; Laplace
-    quantiles are wider.
-    """
-    most, runs, rng = 300, 4_000, np.random.default_rng(20_261_129)
-    numbers = np.rint(most * rng.beta(2, 5, (runs, users))).astype(int)
-    levels = square_levels(most)[numbers]
-    scales = most / eps, most**2 / second_budget(most, eps, eps)
-    sums = [
-        column.sum(axis=1) + two_sided_geometric(scale, rng, (runs,))
-        for column, scale in zip((numbers, levels), scales, strict=True)
-    ]
-    widths = tuple(scale * math.log(20) for scale in scales)  # 95 % of Laplace noise
-    found = [Moments.from_sums(users, most, pair, widths) for pair in np.column_stack(sums).tolist()]
-    mean, variance = numbers.mean(axis=1), numbers.var(axis=1, ddof=1)
-    inside = [abs(one.mean - m) <= one.mean_half_width for one, m in zip(found, mean, strict=True)]
-    assert np.mean(inside) == pytest.approx(0.95, abs=0.016)
-    inside = [
-        abs(one.variance - v) <= one.variance_half_width for one, v in zip(found, variance, strict=True)
-    ]
-    assert 0.94 < np.mean(inside) < 0.98
-    truth = most * 2 / 7
-    inside = [abs(one.mean - truth) <= one.population_mean_half_width for one in found]
-    assert printed - 0.012 < np.mean(inside) < printed + 0.025
-
-
-SETTING = ["compare", "--task", "mean", "--users", "1000", "--eps", "1", "--delta", "1e-6"]
+SETTING = typed("compare --task mean --users 1000 --eps 1 --delta 1e-6")
 FEW = ["--protocols", "central_laplace,skellam,sparse_sum"]
 
 
 @pytest.mark.parametrize("most", [1, 4])
 def test_the_command_prints_half_widths(most):
-    done = invoked(*SETTING, *FEW, "--max-value", str(most), "--json")
-    assert done.exit_code == 0, done.output
-    rows = {row["protocol"]: row for row in json.loads(done.stdout)["rows"]}
+    words = (*SETTING, *FEW, "--max-value", str(most))
+    rows = {row["protocol"]: row for row in json.loads(printed(*words, "--json"))["rows"]}
     curator, other, out = rows["central_laplace"], rows["skellam"], rows["sparse_sum"]
     assert (curator["guarantee"], curator["composition"]) == ("exact", "joint")
     parts = ("exact", "joint", 1.0) if most == 1 else ("upper", "basic", 0.5)
@@ -111,10 +70,10 @@ def test_the_command_prints_half_widths(most):
         spread = (most * (most + 2) / 12) * 1000 / 999
         wide = math.hypot(1.96 * math.sqrt(spread / 1000), curator["mean_half_width"])
         assert curator["population_mean_half_width"] == pytest.approx(wide, rel=1e-4)
-    text = invoked(*SETTING, *FEW, "--max-value", str(most)).stdout
+    text = printed(*words)
     line = next(line.split() for line in text.splitlines() if line.startswith("central_laplace"))
-    for printed, name in zip(line[1:3], ("mean_half_width", "variance_half_width"), strict=True):
-        assert curator[name] <= float(printed) <= curator[name] * (1 + 1e-3)  # rounded up
+    for shown, name in zip(line[1:3], ("mean_half_width", "variance_half_width"), strict=True):
+        assert curator[name] <= float(shown) <= curator[name] * (1 + 1e-3)  # rounded up
     assert line[-1] == "central" and "in units of the numbers" in text
     assert "  sparse_sum: sparse_sum needs several coordinates" in text
 
@@ -122,8 +81,8 @@ def test_the_command_prints_half_widths(most):
 @pytest.mark.parametrize(
     "more, message",
     [
-        (["--max-value", "3", "--rounds", "2"], "--rounds must be left out for --task mean"),
-        (["--max-value", "3", "--neighbors", "add_remove"], "--neighbors must be left out"),
+        (typed("--max-value 3 --rounds 2"), "--rounds must be left out for --task mean"),
+        (typed("--max-value 3 --neighbors add_remove"), "--neighbors must be left out"),
         ([], "needs --users and --max-value"),
         (["--max-value", "2.5"], "--max-value must be an integer"),
     ],

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import shuffledp
-from command_line import invoked, printed
+from command_line import invoked, printed, typed, unwrapped
 from shuffledp.comparison.drawing import grouped
 from shuffledp.comparison.rows import TRUST, Compared, as_csv, front, in_order, table
 from shuffledp.pipeline.figures.leaderboard import TRUST as ON_LEADERBOARDS
@@ -46,7 +46,7 @@ def test_unproven_bounds_lead_no_ranking():
     ordered = in_order(rows)
     assert [r.protocol for r in ordered] == ["best", "good", "printed", "unproven", "alone"]
     assert [r.protocol for r in front(rows)] == ["best", "alone"]
-    assert "Rows with printed accounting (the bound as published)" in (" ".join(table(ordered).split()))
+    assert "Rows with printed accounting (the bound as published)" in (unwrapped(table(ordered)))
     for alike in (ordered[:2], ordered[2:]):
         assert "come last in their trust model" not in table(alike)
 
@@ -103,7 +103,7 @@ def test_other_units_and_plain_values():
 @pytest.mark.parametrize("width", [60, 100])
 def test_lines_fit_width_without_cut_numbers(width, monkeypatch):
     """Only the command, which is for copying, and error messages are longer."""
-    words = ["--users", "3000", "--domain-size", "4", "--eps", "1", "--delta", "1e-6", "--colluding", "1%"]
+    words = typed("--users 3000 --domain-size 4 --eps 1 --delta 1e-6 --colluding 1%")
     names = ["--protocols", "fragmented_rappor,grr_blanket,local,solh"]
     wide = printed("compare", *words, *names)
     monkeypatch.setenv("COLUMNS", str(width))
@@ -139,7 +139,7 @@ def test_two_names_never_print_alike(monkeypatch):
 
 
 def test_chosen_columns_are_printed():
-    words = ["--users", "300", "--domain-size", "4", "--eps", "1", "--delta", "1e-3", "--protocols", "local"]
+    words = typed("--users 300 --domain-size 4 --eps 1 --delta 1e-3 --protocols local")
     text = printed("compare", *words, "--columns", "guarantee,mse,slack")
     assert "\nprotocol                       guarantee      error slack\nlocal" in text
     refused = invoked("compare", *words, "--columns", "mse,most")

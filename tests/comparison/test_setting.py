@@ -6,7 +6,7 @@ import pytest
 from shuffledp.comparison import setting as module
 from shuffledp.comparison.setting import holding
 from shuffledp.protocols.vectors._participants import spread_of, squares_of
-from shuffledp.tasks import Frequency, Participants, Sets, Summation, Vectors
+from shuffledp.tasks import Participants, Sets, Vectors
 
 
 @pytest.fixture(autouse=True)
@@ -49,9 +49,3 @@ def test_vector_shortcuts_equal_plain_vectors(norm):
     some = who.some(np.array([10, 5]), np.random.default_rng(1))
     assert some[0].tolist() == who.counts[0].tolist()
     assert some[1].sum() == 10
-
-
-def test_values_and_numbers():
-    counts = np.array([[2, 3, 5]])
-    assert holding(Frequency(3), np.array([10]), counts).truth.tolist() == [[0.2, 0.3, 0.5]]
-    assert holding(Summation(2), np.array([10]), counts).truth.tolist() == [13.0]

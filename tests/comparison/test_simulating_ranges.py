@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import shuffledp
-from command_line import invoked
+from command_line import invoked, printed, refused, typed
 from one_process import compare_here
 
 BATCH = {"protocol": "balls_into_bins", "eps": 1.0, "delta": 1e-6}
@@ -18,8 +18,8 @@ def test_file_quantiles_are_near_true_ones(tmp_path):
     ages = np.random.default_rng(7).integers(20, 60, 4_000)
     file = tmp_path / "ages.csv"
     file.write_text("\n".join(["age", *map(str, ages), "old", "101"]))
-    options = ["--column", "age", "--bins", "0:100:5", "--protocol", "balls_into_bins", "--eps", "1"]
-    done = invoked("quantiles", str(file), *options, "--delta", "1e-6", "--quantile", "50%", "--json")
+    options = typed("--column age --bins 0:100:5 --protocol balls_into_bins --eps 1")
+    done = invoked("quantiles", str(file), *options, *typed("--delta 1e-6 --quantile 50% --json"))
     assert done.exit_code == 0, done.output
     assert "a simulation, not a private release" in done.stderr
     answer = json.loads(done.stdout)
@@ -89,21 +89,18 @@ def test_binned_counts_are_merged_and_deployed(tmp_path, monkeypatch):
     for name, ages in (("a", range(40)), ("b", range(30, 80))):
         lines = "\n".join(["age", *map(str, [*ages] * 40)])
         (tmp_path / f"{name}.csv").write_text(lines)
-        words = ["count", f"{name}.csv", "--column", "age", "--bins", "0:80:10", "-o", f"{name}.json"]
-        assert invoked(*words).exit_code == 0
-    assert invoked("merge a.json b.json -o all.json").exit_code == 0
+        words = ["count", f"{name}.csv", *typed("--column age --bins 0:80:10 -o"), f"{name}.json"]
+        printed(*words)
+    printed("merge a.json b.json -o all.json")
     content = json.loads((tmp_path / "all.json").read_text())
     assert content["counts"] == [400, 400, 400, 800, 400, 400, 400, 400] and content["bins"] == "0:80:10"
-    budget = ["--eps", "1", "--delta", "1e-6"]
-    for data in (["--counts", "all.json"], ["--data", "a.csv", "--column", "age", "--bins", "0:80:10"]):
-        done = invoked("compare", *data, *budget, "--protocols", "balls_into_bins")
-        assert done.exit_code == 0, done.output
-        words = done.stdout.partition("Next command:\n  shuffledp ")[2].splitlines()[0].split()
+    budget = typed("--eps 1 --delta 1e-6")
+    for data in (["--counts", "all.json"], typed("--data a.csv --column age --bins 0:80:10")):
+        text = printed("compare", *data, *budget, "--protocols", "balls_into_bins")
+        words = text.partition("Next command:\n  shuffledp ")[2].splitlines()[0].split()
         folder = tmp_path / data[0].strip("-")
-        made = invoked(*words[:-1], str(folder))
-        assert made.exit_code == 0, made.output
+        printed(*words[:-1], str(folder))
         stated = json.loads((folder / "parameters.json").read_text())
         assert (stated["domain"], stated["inputs"]) == ({"first": "0", "width": "10"}, 8)
-    other = invoked("count b.csv --column age --bins 0:80:20 -o c.json")
-    assert other.exit_code == 0
-    assert "differ in their domain" in invoked("merge a.json c.json -o no.json").output
+    printed("count b.csv --column age --bins 0:80:20 -o c.json")
+    assert "differ in their domain" in refused("merge a.json c.json -o no.json")

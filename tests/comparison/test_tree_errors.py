@@ -11,8 +11,6 @@ from shuffledp.comparison import tree_error
 from shuffledp.comparison.tree_errors import (
     even_fan_outs,
     group_sampling_mse,
-    node_sums_mse,
-    wavelet_mse,
 )
 
 error = partial(tree_error, users=10**5, eps=1.0, delta=1e-8)
@@ -56,26 +54,6 @@ def test_group_sampling_agrees_with_simulation(fan_outs):
     squared = np.square(found - 12 * j).mean(axis=1)
     expected = group_sampling_mse(fan_outs, users) * users / (users - 1)
     assert squared.mean() == pytest.approx(expected, abs=5 * squared.std() / runs**0.5)
-
-
-def test_sums_and_wavelets_agree_with_simulation():
-    tree, runs, rng = Tree((2, 2, 2), (3.0, 1.0, 5.0)), 40_000, np.random.default_rng(4)
-    noise = [
-        rng.normal(0, v**0.5, (runs, 8 // s)) for s, v in zip(tree.sizes[1:], tree.variances, strict=True)
-    ]
-    j, sums, waves = np.arange(8), np.zeros((runs, 8)), np.zeros((runs, 8))
-    for counts, large, small in zip(noise, tree.sizes[:-1], tree.sizes[1:], strict=True):
-        for prefix in j[j % large >= small]:
-            sums[:, prefix] += counts[:, (prefix // large) * 2]
-        differences = (counts[:, ::2] - counts[:, 1::2]) / 2
-        for value in range(8):
-            sign = 1 if value % large < small else -1
-            waves[:, value + 1 :] += (sign * differences[:, value // large] / small)[:, None]
-    for found, expected in (
-        (sums, node_sums_mse(tree.fan_outs, tree.variances)),
-        (waves, wavelet_mse(tree)),
-    ):
-        assert np.square(found).mean() == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.parametrize(

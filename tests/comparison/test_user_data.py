@@ -20,15 +20,6 @@ def test_set_counts_are_their_holders():
     assert sizes.startswith("Of 4 users 1 have more than 2 items") and " 2 have fewer" in sizes
 
 
-def test_numbers_have_steps_of_levels():
-    found = own(Options(eps=1, delta=0, data=FRAME, column="n", max_value=2.0, levels=4), how="say it")
-    assert (found.counts.tolist(), found.users, found.step) == ([1, 0, 2, 0, 1], 4, 0.5)
-    assert found.remarks == (
-        "1 number was clipped to the range.",
-        "1 number was rounded to steps of 0.5. Errors do not include the rounding.",
-    )
-
-
 @pytest.mark.parametrize(
     "asked, says",
     [

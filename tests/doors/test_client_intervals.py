@@ -5,15 +5,14 @@ probabilities, so that no test has a false alarm.
 """
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from shuffledp.populations import Fixed
-from shuffledp.protocols import get
+from exported_programs import parameters_of, run
+from noise_of_counts import noise_of
+from printed_tables import best
 from shuffledp.protocols.client import analyzing, export
 from shuffledp.tasks import Budget, Frequency
 
@@ -22,40 +21,7 @@ RARE = 1e-6
 
 
 def calibrated(name, users, eps, values=2):
-    return get("frequency", name).calibrate(Budget(eps, 1e-6), Fixed(users - 1), Frequency(values))
-
-
-def negative_binomial(shape, decay):
-    stop = -np.expm1(-decay)
-    return stats.nbinom.pmf(np.arange(stats.nbinom.isf(1e-13, shape, stop) + 1), shape, stop)
-
-
-def noise_of(protocol, users):
-    """Return the first number and the probabilities of the noise of a count, by the protocol's definition."""
-    part = users / protocol.planned_users if hasattr(protocol, "planned_users") else 1.0
-    match protocol.name:
-        case "one_sided_noise":
-            return 0, negative_binomial(protocol.shape * part, protocol.decay)
-        case "silent_users":
-            mean = protocol.dummy_mean * part
-            return 0, stats.poisson.pmf(np.arange(stats.poisson.isf(1e-13, mean) + 1), mean)
-        case "balls_into_bins":
-            return 0, stats.binom.pmf(np.arange(users + 1), users, protocol.rate)
-        case "designated_coins":
-            seats = np.arange(protocol.designated + 1)
-            present = stats.hypergeom.pmf(
-                seats, protocol.n_users, protocol.designated, min(users, protocol.n_users)
-            )
-            return 0, present @ stats.binom.pmf(seats, seats[:, None], 0.5)
-        case "correlated_noise":
-            single = negative_binomial(part, protocol.remaining_eps)
-            return 1 - len(single), np.convolve(single, single[::-1])
-        case "sbin":
-            return 0, stats.binom.pmf(np.arange(protocol.coins + 1), protocol.coins, 0.5)
-        case "sageo":
-            window = protocol.noise(np.array(users)).window(1e-13)
-            return window.start, window.pmf
-    return 0, np.ones(1)
+    return best(Frequency(values), name, users - 1, Budget(eps, 1e-6))
 
 
 def coverage(protocol, users, holders):
@@ -103,15 +69,10 @@ def test_any_number_of_users_is_covered(name):
 
 def test_unplanned_users_are_warned_of(tmp_path):
     protocol = calibrated("one_sided_noise", 300, 2.0)
-    folder, other = tmp_path / "ours", tmp_path / "other"
+    folder = tmp_path / "ours"
     protocol.export_client(folder)
-    calibrated("one_sided_noise", 301, 2.0).export_client(other)
 
-    def run(program, *words, place=folder):
-        call = [sys.executable, str(place / f"{program}.py"), *words]
-        return subprocess.run(call, capture_output=True, text=True, check=False)
-
-    content = json.loads((folder / "parameters.json").read_text())
+    content = parameters_of(folder)
     counts = (300, 180)
     sent = tmp_path / "sent"
     lines = [f"{value:02x}{content['checksum'][:8]}" for value in (0, 1) for _ in range(counts[value])]
@@ -119,17 +80,11 @@ def test_unplanned_users_are_warned_of(tmp_path):
     (tmp_path / "empty").write_text("")
     needs = "Warning: The guarantee does not hold: it needs 300 users, and 20 took part."
     for program in ("shuffler", "analyzer"):
-        done = run(program, str(sent), "--users", "20")
+        done = run(folder, program, str(sent), "--users", "20")
         assert done.returncode == 0 and needs in done.stderr
-        foreign = run(program, str(sent), "--users", "300", place=other)
-        assert (
-            foreign.returncode == 1
-            and "line 1: a message of this deployment ends in its tag" in foreign.stderr
-        )
-        assert foreign.stderr.count("\n") == 1 and not foreign.stdout
-    answer = json.loads(run("analyzer", str(sent), "--users", "20").stdout)
+    answer = json.loads(run(folder, "analyzer", str(sent), "--users", "20").stdout)
     assert (answer["planned"], answer["users"], answer["guarantee_holds"]) == (300, 20, False)
     assert any("frequencies sum to" in warning for warning in answer["warnings"])
-    assert "needs 300 users" in run("shuffler", str(tmp_path / "empty")).stderr
-    assert run("analyzer", str(sent)).returncode == 1
-    assert json.loads(run("analyzer", str(sent), "--users", "300").stdout)["guarantee_holds"] is True
+    assert "needs 300 users" in run(folder, "shuffler", str(tmp_path / "empty")).stderr
+    assert run(folder, "analyzer", str(sent)).returncode == 1
+    assert json.loads(run(folder, "analyzer", str(sent), "--users", "300").stdout)["guarantee_holds"] is True

@@ -16,10 +16,9 @@ import pytest
 from scipy import stats
 
 import shuffledp
-from command_line import invoked, printed, typed
-from shuffledp.comparison.comparing import best_accounting
-from shuffledp.populations import Fixed
-from shuffledp.protocols import get
+from command_line import invoked, printed, typed, unwrapped
+from noise_of_counts import noise_of
+from printed_tables import best, cells
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Budget, Frequency, Participants, Public
@@ -40,28 +39,20 @@ EVERY = ("--protocols", ",".join(NAMES))
 
 @functools.cache
 def compared(*options: str) -> str:
-    return printed("compare", *OPTIONS, *options).replace("±95 %", "±95")
+    return printed("compare", *OPTIONS, *options)
 
 
 @functools.cache
 def rows(*options: str) -> dict[str, dict[str, str]]:
-    """Return the printed cells by protocol and heading; the second `most`, of bits, is named ``most bits``."""
-    result: dict[str, dict[str, str]] = {}
-    headings: list[str] = []
-    for line in compared(*EVERY, *options).splitlines():
-        name, *cells = line.split() or [""]
-        if name == "protocol":
-            headings = [f"most {cells[i - 1]}" if cell == "most" else cell for i, cell in enumerate(cells)]
-        elif name.rstrip("*°†") in NAMES and len(cells) == len(headings):
-            result[name.rstrip("*°†")] = dict(zip(headings, cells, strict=True))
-    assert set(result) == set(NAMES)
-    return result
+    """Return the printed cells by protocol and heading."""
+    found = cells(compared(*EVERY, *options))
+    assert set(found) == set(NAMES)
+    return found
 
 
 @functools.cache
 def calibrated(name: str) -> ProtocolBase:
-    kind = get("frequency", name)
-    return kind.calibrate(BUDGET, Fixed(USERS - 1), Frequency(VALUES), accounting=best_accounting(kind))
+    return best(Frequency(VALUES), name, USERS - 1, BUDGET)
 
 
 def check_squared_errors(name, counts, printed, *, first):
@@ -80,13 +71,13 @@ def test_error_and_frequent_match_simulations(name):
 
 
 def test_few_users_have_no_frequent_column():
-    done = invoked("compare --users 9", *OPTIONS[2:], "--protocols", "central_laplace", "--eps", "20")
+    done = invoked("compare --users 9", *OPTIONS[2:], *typed("--protocols central_laplace --eps 20"))
     assert "central_laplace" in done.stdout and "frequent" not in done.stdout
 
 
 @pytest.mark.parametrize("names", [NAMES, ("grr_blanket", "silent_users", "sageo", "unary_rows")])
 def test_runner_up_has_the_printed_error(names):
-    text = " ".join(compared("--protocols", ",".join(names)).partition("Trusted:")[0].split())
+    text = unwrapped(compared("--protocols", ",".join(names)).partition("Trusted:")[0])
     best = re.match(r"Use (\w+) ", text)[1]
     sentence = re.search(r"Runner-up: (\w+), with (the same|\S+ times the) root mean squared error", text)
     runner_up, ratio = sentence[1], 1.0 if sentence[2] == "the same" else float(sentence[2].split()[0])
@@ -107,17 +98,8 @@ def test_runner_up_has_the_printed_error(names):
 
 
 def noise(name, present):
-    """Return the law of the dummies of a value if this many of the users send theirs."""
-    protocol = calibrated(name)
-    match name:
-        case "silent_users":
-            return stats.poisson.pmf(np.arange(150), protocol.dummy_mean * present / USERS)
-        case "one_sided_noise":
-            stop = -np.expm1(-protocol.decay)
-            return stats.nbinom.pmf(np.arange(150), protocol.shape * present / USERS, stop)
-        case "balls_into_bins":
-            return stats.binom.pmf(np.arange(present + 1), present, protocol.rate)
-    return stats.binom.pmf(np.arange(protocol.coins + 1), protocol.coins, 0.5)  # sbin, of the shuffler
+    """Return the law of the noise of a count, which starts at 0, if this many of the users take part."""
+    return noise_of(calibrated(name), present)[1]
 
 
 def delta_of(law, eps):
@@ -160,7 +142,7 @@ def test_dropped_are_random_and_colluding_first():
 
 
 def test_self_reliant_protocols_keep_eps():
-    relying = " ".join(compared(*EVERY).split()).partition("Privacy also rests on")[2].partition(". ")[0]
+    relying = unwrapped(compared(*EVERY)).partition("Privacy also rests on")[2].partition(". ")[0]
     for name, row in rows(*ROBUST).items():
         keeps = row["collude"] == row["dropped"] == row["spent"]
         assert keeps == (f" {name}" not in relying.replace(":", "").replace(";", "").replace(",", "")), name
@@ -244,7 +226,7 @@ def test_random_users_guarantee_is_a_mean():
 def test_printed_most_has_the_printed_probability(name, users):
     batch = shuffledp.simulate(counts=[users, 0, 0, 0], protocol=name, users=USERS, eps=2.0, delta=DELTA)
     most, chance = re.search(
-        r"at most (\d+) except with a probability of at most ([\d.e-]+)", " ".join(str(batch).split())
+        r"at most (\d+) except with a probability of at most ([\d.e-]+)", unwrapped(batch)
     ).groups()
     protocol, dummies = batch.protocol, int(most) - 1
     if name == "silent_users":

@@ -18,16 +18,16 @@ EPS_LOCAL, KEEP = 1.5, 1 / (1 + math.exp(-1.5))
 
 
 def account(words):
-    return printed("account", *words.split())
+    return printed(f"account {words}")
 
 
-def pair(others, ones, rounds=1):
+def pair(others, ones, rounds=1, keep=KEEP):
     """Return the laws of the numbers of reported ones of all rounds if user 1 holds 1, and if user 1 holds 0."""
     law = np.convolve(
-        stats.binom.pmf(np.arange(ones + 1), ones, KEEP),
-        stats.binom.pmf(np.arange(others - ones + 1), others - ones, 1 - KEEP),
+        stats.binom.pmf(np.arange(ones + 1), ones, keep),
+        stats.binom.pmf(np.arange(others - ones + 1), others - ones, 1 - keep),
     )
-    single = np.convolve(law, [1 - KEEP, KEEP]), np.convolve(law, [KEEP, 1 - KEEP])
+    single = np.convolve(law, [1 - keep, keep]), np.convolve(law, [keep, 1 - keep])
     p, q = np.ones(1), np.ones(1)
     for _ in range(rounds):
         p, q = np.outer(p, single[0]).ravel(), np.outer(q, single[1]).ravel()
@@ -42,6 +42,12 @@ def both(others, rounds=1):
 
 def delta(p, q, eps):
     return float(np.maximum(p - math.exp(eps) * q, 0).sum())
+
+
+def mean_delta(numbers, eps, rounds=1):
+    """Return the mean of delta over a law of the number of the same other users in all rounds."""
+    worst = [max(delta(p, q, eps) for p, q in both(others, rounds)) for others in range(len(numbers))]
+    return float(numbers @ worst)
 
 
 def true_positives(p, q, rate):
@@ -123,22 +129,27 @@ def test_both_bounds_enclose_eps(users, colluding):
 def test_random_users_have_mean_delta(words, numbers):
     text = account(f"--eps-local {EPS_LOCAL} --population {words} --delta 1e-2 --randomizer binary")
     eps, least = of_answer(text)
+    assert mean_delta(numbers, eps) <= 1e-2 * (1 + 1e-9)
+    assert mean_delta(numbers, least * 0.999) > 1e-2
 
-    def mean(at):
-        return sum(
-            chance * max(delta(p, q, at) for p, q in both(others)) for others, chance in enumerate(numbers)
-        )
 
-    assert mean(eps) <= 1e-2 * (1 + 1e-9)
-    assert mean(least * 0.999) > 1e-2
+def test_random_crowd_is_shared_by_default():
+    """The default claim covers one crowd for all rounds; the claim for fresh crowds does not."""
+    words = f"--population poisson:3 --eps-local {EPS_LOCAL} --delta 1e-2 --rounds 3 --randomizer binary"
+    numbers = stats.poisson.pmf(np.arange(23), 3)
+    text, anew = account(words), account(f"{words} --crowd fresh")
+    assert "the same in all rounds (shared crowd)" in text
+    assert "drawn anew in every round (fresh crowd)" in anew
+    shared, fresh = of_answer(text)[0], of_answer(anew)[0]
+    assert mean_delta(numbers, shared, 3) <= 1e-2
+    assert fresh < shared and mean_delta(numbers, fresh, 3) > 0.9e-2
+    assert '"crowd": "shared"' in account(f"{words} --json")
 
 
 def test_computed_budgets_meet_printed_target():
     text = account("--eps 0.5 --users 30 --delta 1e-2 --randomizer binary")
     eps_local = float(re.search(r"eps_local = (\S+):", text)[1])
-    keep = 1 / (1 + math.exp(-eps_local))
-    p = np.convolve(stats.binom.pmf(np.arange(30), 29, 1 - keep), [1 - keep, keep])
-    q = np.convolve(stats.binom.pmf(np.arange(30), 29, 1 - keep), [keep, 1 - keep])
+    p, q = pair(29, 0, keep=1 / (1 + math.exp(-eps_local)))
     assert max(delta(p, q, 0.5), delta(q, p, 0.5)) <= 1e-2 and eps_local > 0.8
     users = int(
         re.search(

@@ -16,12 +16,10 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import invoked
-from shuffledp.comparison.setting import Setting
-from shuffledp.populations import Fixed
-from shuffledp.protocols import get
+from command_line import invoked, one_line, printed, typed, unwrapped
+from printed_tables import best
 from shuffledp.protocols.client import analyzing, files, randomizers, shuffling
-from shuffledp.tasks import Budget, Frequency, Summation
+from shuffledp.tasks import Budget, Frequency
 
 BUDGET = Budget(2.0, 1e-4)
 #: Long tail of cities, with commas, quotes and letters of several scripts; the last ten are not in the public list.
@@ -60,8 +58,8 @@ def visits(tmp_path, monkeypatch):
 
 def test_messy_file_becomes_estimates(visits):
     """The printed command writes the clients; 5 % of the users drop out of 12 runs, and one more of the last one."""
-    words = ["--values-file", "cities.txt", "--other", "--dropout", "5%", "--eps", "2", "--delta", "1e-4"]
-    data = ["--data", "visits.csv", "--column", "city"]
+    words = typed("--values-file cities.txt --other --dropout 5% --eps 2 --delta 1e-4")
+    data = typed("--data visits.csv --column city")
     names = ["--protocols", "pure_dump,one_sided_noise,grr_blanket"]
     warned = invoked("compare", *data, *words, *names)
     assert "column 'user_id' repeats values" in warned.output
@@ -99,16 +97,14 @@ def test_messy_file_becomes_estimates(visits):
 def test_dropout_guarantee_covers_remaining_users():
     """Delta for the remaining users, and for all of them, is at most the budget's; one user less is not covered."""
     rows = shuffledp.compare(200, domain_size=3, eps=2, delta=1e-4, dropout=0.1, trust=["shuffler"])
-    best = rows.recommendation
-    assert best is not None and best.dropout == 0.1 and best.conditions["half_width"].users == 180
-    assert "It is calibrated for the users who remain if 10 % drop out." in " ".join(str(rows).split())
+    chosen = rows.recommendation
+    assert chosen.dropout == 0.1 and chosen.conditions["half_width"].users == 180
+    assert "It is calibrated for the users who remain if 10 % drop out." in unwrapped(rows)
     checked = 0
     for row in rows:
         if row.status != "ok" or not row.proven:
             continue
-        protocol = get("frequency", row.protocol).calibrate(
-            BUDGET, Fixed(179), Frequency(3), accounting=row.accounting
-        )
+        protocol = best(Frequency(3), row.protocol, 179, BUDGET)
         for users in (180, 190, 200):
             profile = protocol.profile_for(users) if hasattr(protocol, "profile_for") else None
             if profile is not None:
@@ -120,30 +116,23 @@ def test_dropout_guarantee_covers_remaining_users():
 
 
 @pytest.mark.parametrize("kind", ["frequency", "summation"])
-def test_half_widths_in_every_unit_cover(kind, tmp_path):
-    """300 batches; of these at least 0.95 less 5 standard deviations are within the printed numbers."""
-    counts = np.array([600, 250, 100, 50])
+def test_half_widths_have_every_unit(kind, tmp_path):
+    """The half-width of the row covers, see `test_intervals.py`."""
+    step = 0.5 if kind == "summation" else 1.0
     content = {"kind": kind, "values": [0, 0.5, 1.0, 1.5] if kind == "summation" else ["a", "b", "c", "d"]}
-    content |= {"counts": counts.tolist(), "rows": 1000, "users": 1000, "left_out": 0}
-    (tmp_path / "all.json").write_text(json.dumps(content | {"step": 0.5 if kind == "summation" else 1.0}))
+    content |= {"counts": [600, 250, 100, 50], "rows": 1000, "users": 1000, "left_out": 0, "step": step}
+    (tmp_path / "all.json").write_text(json.dumps(content))
     name = "central_laplace" if kind == "summation" else "pure_dump"
-    words = ["--counts", str(tmp_path / "all.json"), "--eps", "2", "--delta", "1e-4", "--protocols", name]
-    text = " ".join(invoked("compare", *words).output.split())
-    task = Frequency(4) if kind == "frequency" else Summation(3)
-    protocol = get(kind, name).calibrate(BUDGET, Fixed(999), task)
-    who = Setting(Fixed(999), task, BUDGET, counts / 1000).participants(
-        np.full(300, 1000), np.tile(counts, (300, 1))
-    )
-    errors = np.abs(protocol.simulate(who, np.random.default_rng(1)) - who.truth)
-    least = 0.95 - 5 * math.sqrt(0.05 * 0.95 / 300)
+    words = ("--counts", str(tmp_path / "all.json"), *typed("--eps 2 --delta 1e-4 --protocols"), name)
+    half = json.loads(printed("compare", *words, "--json"))["rows"][0]["half_width"]
+    text = one_line("compare", *words)
     if kind == "frequency":
-        (told,) = re.findall(r"The half-width for one value is (\S+) of 1,000 users\.", text)
-        assert ((1000 * errors) <= float(told) * (1 + 1e-9)).mean(axis=0).min() >= least
+        exact = {r"The half-width for one value is (\S+) of 1,000 users\.": 1000 * half}
     else:
-        (mean,) = re.findall(r"The mean of 1,000 users is within ±(\S+)\. ", text)
-        (share,) = re.findall(r"The half-width is (\S+) % of the sum of the data\.", text)
-        assert (0.5 * errors / 1000 <= float(mean)).mean() >= least
-        assert (100 * errors / (counts @ np.arange(4)) <= float(share)).mean() >= least
-        assert float(mean) == pytest.approx(
-            float(share) / 100 * 0.5 * (counts @ np.arange(4)) / 1000, rel=0.02
-        )
+        exact = {
+            r"The mean of 1,000 users is within ±(\S+)\. ": half / 1000,
+            r"The half-width is (\S+) % of the sum of the data\.": 100 * half / 300,
+        }
+    for sentence, number in exact.items():
+        (told,) = re.findall(sentence, text)
+        assert number <= float(told) <= 1.01 * number

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from command_line import invoked, printed, typed
+from command_line import invoked, printed, typed, unwrapped
 from shuffledp.accountant.deployed import deployed_answer, deployments
 from shuffledp.accounting import Infeasible
 from shuffledp.populations import Fixed
@@ -21,26 +21,16 @@ def test_printed_deployed_eps_is_no_less(key):
 
 @pytest.mark.parametrize("name", available("frequency"))
 def test_printed_most_messages_hold(name):
-    options = [
-        "--users",
-        "5000",
-        "--domain-size",
-        "17",
-        "--eps",
-        "1",
-        "--delta",
-        "1e-6",
-        "--accounting",
-        "exact",
-    ]
-    done = invoked("describe", name, *options)
+    done = invoked(
+        "describe", name, *typed("--users 5000 --domain-size 17 --eps 1 --delta 1e-6 --accounting exact")
+    )
     try:
         protocol = get("frequency", name).calibrate(Budget(1.0, 1e-6), Fixed(4999), Frequency(17))
     except Infeasible as error:
-        assert done.exit_code == 1 and " ".join(str(error).split()) in " ".join(done.stderr.split())
+        assert done.exit_code == 1 and unwrapped(error) in unwrapped(done.stderr)
         return
     cost = protocol.cost()
-    most = re.search(r"No user sends more than (\S+) messages, (\S+) bits", " ".join(done.stdout.split()))
+    most = re.search(r"No user sends more than (\S+) messages, (\S+) bits", unwrapped(done.stdout))
     if cost.most_messages is None:
         assert most is None
     else:

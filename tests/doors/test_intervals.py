@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import printed
-from shuffledp.comparison.comparing import best_accounting
+from command_line import one_line, printed, typed, unwrapped
+from printed_tables import best, cells
 from shuffledp.comparison.setting import holding
 from shuffledp.populations import Binomial
-from shuffledp.protocols import available, get
+from shuffledp.protocols import available
 from shuffledp.tasks import Budget, Frequency, Sets, Summation, Vectors
 
 REPEATS = 1_000
@@ -42,37 +42,28 @@ def check(found, single, together, data):
     assert (found.max(axis=1) <= together * (1 + 1e-12)).mean() > least(len(found)), data
 
 
-#: Task, users per value of several data sets: frequent, half, rare and absent values.
+#: Task, and users per value of several data sets: frequent, half, rare and absent values.
 TASKS = {
-    "frequency": (
-        Frequency(6),
-        {"domain_size": 6},
-        ([450, 40, 8, 2, 0, 0], [250, 250, 0, 0, 0, 0], [500, 0, 0, 0, 0, 0]),
-    ),
-    "bits": (Frequency(2), {"domain_size": 2}, ([450, 50], [250, 250], [0, 500])),
+    "frequency": (Frequency(6), ([450, 40, 8, 2, 0, 0], [250, 250, 0, 0, 0, 0], [500, 0, 0, 0, 0, 0])),
+    "bits": (Frequency(2), ([450, 50], [250, 250], [0, 500])),
     "summation": (
         Summation(4),
-        {"max_value": 4},
         ([100] * 5, [500, 0, 0, 0, 0], [0, 0, 0, 0, 500], [0, 500, 0, 0, 0], [0, 0, 500, 0, 0]),
     ),
-    "sets": (
-        Sets(8, 2),
-        {"domain_size": 8, "set_size": 2},
-        ([500, 500, 0, 0, 0, 0, 0, 0], [125] * 8, [500, 300, 100, 60, 30, 9, 1, 0]),
-    ),
+    "sets": (Sets(8, 2), ([500, 500, 0, 0, 0, 0, 0, 0], [125] * 8, [500, 300, 100, 60, 30, 9, 1, 0])),
 }
 
 
 @pytest.mark.parametrize("kind, eps", [("frequency", 4.0), ("bits", 1.0), ("summation", 4.0), ("sets", 1.0)])
 def test_all_protocols_cover_given_and_worst(kind, eps):
-    task, what, datasets = TASKS[kind]
-    budget = {"eps": eps, "delta": 1e-3}
+    task, datasets = TASKS[kind]
+    asked = {"task": task, "eps": eps, "delta": 1e-3}
     names = ["multi_exact", "multi_expected", "multi_union"] if kind == "bits" else None
-    for row in shuffledp.compare(500, **what, **budget, protocols=names):
+    for row in shuffledp.compare(500, **asked, protocols=names):
         if row.status != "ok":
             continue
         for counts in datasets:
-            shown = shuffledp.simulate(counts=counts, protocol=row.protocol, **what, **budget)
+            shown = shuffledp.simulate(counts=counts, protocol=row.protocol, **asked)
             found = errors(shown.protocol, task, counts)
             check(found, shown.half_width, shown.simultaneous_half_width, (row.protocol, counts, "given"))
             capped = np.minimum(found, 1) if kind != "summation" else found  # estimates cut to [0, 1]
@@ -88,9 +79,7 @@ def test_vectors_cover():
         for row in shuffledp.compare(300, dimension=3, norm=norm, eps=2.0, delta=1e-4):
             if row.status != "ok":
                 continue
-            protocol = get("vectors", row.protocol).calibrate(
-                Budget(2.0, 1e-4), shuffledp.populations.Fixed(299), task, accounting=row.accounting
-            )
+            protocol = best(task, row.protocol, 299, Budget(2.0, 1e-4))
             for counts in ([300, 0, 0], [100, 100, 100]):
                 found = np.minimum(errors(protocol, task, counts, 400), 2)
                 check(found, row.half_width, row.simultaneous_half_width, (row.protocol, counts))
@@ -140,18 +129,15 @@ def test_tail_intervals_cover(protocol, eps, users, values):
 )
 def test_recommended_interval_covers_frequent_value(protocol):
     n, k, budget = 10_000, 100, Budget(1.0, 1e-6)
-    asked = ["compare", "--users", str(n), "--domain-size", str(k), "--eps", "1", "--delta", "1e-6"]
-    said = " ".join(printed(*asked, "--protocols", protocol).split())
+    asked = ["compare", "--users", str(n), "--domain-size", str(k), *typed("--eps 1 --delta 1e-6")]
+    said = one_line(*asked, "--protocols", protocol)
     stated = re.search(
         rf"Use {protocol} for one release: within ±([\d.e-]+) for one value, ±([\d.e-]+) for all values at once, "
         r"with 95 % confidence for 10,000 planned users with any values\.",
         said,
     )
     assert stated, said
-    kind = get("frequency", protocol)
-    calibrated = kind.calibrate(
-        budget, shuffledp.populations.Fixed(n - 1), Frequency(k), accounting=best_accounting(kind)
-    )
+    calibrated = best(Frequency(k), protocol, n - 1, budget)
     for heavy in (1.0, 0.9, 0.5, 1 / k):
         counts = np.full(k, int(n * (1 - heavy) / (k - 1)))
         counts[0] += n - counts.sum()
@@ -159,15 +145,10 @@ def test_recommended_interval_covers_frequent_value(protocol):
 
 
 def test_error_laws_have_expected_variance():
-    for kind, (task, _, datasets) in TASKS.items():
+    for kind, (task, datasets) in TASKS.items():
         for name in available(task.kind):
             try:
-                protocol = get(task.kind, name).calibrate(
-                    Budget(2.0, 1e-3),
-                    shuffledp.populations.Fixed(499),
-                    task,
-                    accounting=best_accounting(get(task.kind, name)),
-                )
+                protocol = best(task, name, 499, Budget(2.0, 1e-3))
             except shuffledp.Infeasible:
                 continue
             for counts in datasets:
@@ -186,7 +167,7 @@ def test_error_laws_have_expected_variance():
 def test_useless_interval_is_idle(tmp_path):
     """An interval as long as the known range is no answer."""
     (tmp_path / "two.csv").write_text("color\nred\nred\n")
-    asked = ["--data", str(tmp_path / "two.csv"), "--column", "color", "--values", "red,blue", "--eps", "1"]
+    asked = ["--data", str(tmp_path / "two.csv"), *typed("--column color --values red,blue --eps 1")]
     asked += ["--protocols", "grr_blanket,pure_dump,sageo,central_laplace"]
     said = printed("compare", *asked, "--delta", "1e-6")
     assert "Use " not in said
@@ -217,18 +198,9 @@ def test_unplanned_users_of_batch_are_stated():
         assert (found.planned, found.guarantee_holds) == (1_000, holds), name
     usual = shuffledp.simulate(counts=[500, 500], protocol="grr_blanket", **budget)
     assert "calibrated for" not in str(usual)
-    check(
-        errors(few.protocol, Frequency(4), [60, 30, 10, 0]),
-        few.half_width,
-        few.simultaneous_half_width,
-        "few",
-    )
-    check(
-        errors(many.protocol, Frequency(4), [600, 300, 100, 0]),
-        many.half_width,
-        many.simultaneous_half_width,
-        "many",
-    )
+    for batch, counts in ((few, [60, 30, 10, 0]), (many, [600, 300, 100, 0])):
+        found = errors(batch.protocol, Frequency(4), counts)
+        check(found, batch.half_width, batch.simultaneous_half_width, batch.users)
 
 
 def test_left_out_users_are_told():
@@ -248,53 +220,37 @@ def test_users_without_items_are_omitted(tmp_path):
     ]
     path = tmp_path / "pages.csv"
     path.write_text("\n".join(["who,page", *lines, ""]))
-    lists = tmp_path / "lists.csv"
-    texts = ["zoo" if who % 35 == 0 else "home;news" for who in range(500)]
-    lists.write_text("\n".join(["pages", *texts, ""]))
-    for where in (
-        {"data": path, "user": "who", "item": "page"},
-        {"data": lists, "column": "pages", "separator": ";"},
-    ):
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
-            found = shuffledp.simulate(
-                **where,
-                values=["home", "news", "shop"],
-                set_size=2,
-                protocol="balls_into_bins",
-                eps=1.0,
-                delta=1e-6,
-            )
-        assert found.users == 485
-        told = "15 of 500 users left out, who hold no item of the 3 items."
-        assert told in [str(one.message) for one in seen]
-        assert told in str(found)
-        np.testing.assert_allclose(found.truth, [1.0, 1.0, 0.0])
+    sets = {"user": "who", "item": "page", "values": ["home", "news", "shop"], "set_size": 2}
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        found = shuffledp.simulate(path, **sets, protocol="balls_into_bins", eps=1.0, delta=1e-6)
+    assert found.users == 485
+    told = "15 of 500 users left out, who hold no item of the 3 items."
+    assert told in [str(one.message) for one in seen]
+    assert told in str(found)
+    np.testing.assert_allclose(found.truth, [1.0, 1.0, 0.0])
 
 
 def test_printed_bounds_are_rounded_up():
-    asked = ["compare", "--users", "7919", "--domain-size", "13", "--eps", "1.37", "--delta", "1e-7"]
+    asked = typed("compare --users 7919 --domain-size 13 --eps 1.37 --delta 1e-7")
     names = "pure_dump,mix_dump,grr_blanket,correlated_noise,jump_counts,silent_users,sageo,skellam,local,adaptive"
-    asked += ["--protocols", f"{names},central_laplace,central_gaussian,designated_coins,truncation"]
+    asked += ("--protocols", f"{names},central_laplace,central_gaussian,designated_coins,truncation")
     text = printed(*asked)
     answer = json.loads(printed(*asked, "--json"))
     rows = {row["protocol"]: row for row in answer["rows"] if row["status"] == "ok"}
-    seen = 0
-    for line in text.splitlines():
-        words = line.split()
-        name = words[0].rstrip("*†°") if words else ""
-        # protocol, local, error, ±95 %, frequent, /floor, messages, most, bits, most, spent, slack, guarantee
-        if name in rows and len(words) == 13:
-            row, seen = rows[name], seen + 1
-            assert float(words[3]) >= row["half_width"]
-            assert float(words[3]) <= row["half_width"] * 1.01
-            assert words[1] in ("inf", "–") or float(words[1]) >= row["eps_local"]
-            assert words[7] == "–" or float(words[7].lstrip("~")) >= row["most_messages"] * (1 - 1e-12)
-            assert words[10] == "–" or float(words[10]) >= row["eps_spent"]
-            assert words[11] == "–" or float(words[11]) <= row["slack"]
-    assert seen > 10
+    shown = cells(text)
+    assert set(shown) == set(rows) and len(rows) > 10
+    for name, row in rows.items():
+        local, half, most, spent, slack = (
+            shown[name][key] for key in ("local", "±95", "most messages", "spent", "slack")
+        )
+        assert row["half_width"] <= float(half) <= row["half_width"] * 1.01
+        assert local in ("inf", "–") or float(local) >= row["eps_local"]
+        assert most == "–" or float(most.lstrip("~")) >= row["most_messages"] * (1 - 1e-12)
+        assert spent == "–" or float(spent) >= row["eps_spent"]
+        assert slack == "–" or float(slack) <= row["slack"]
     best = answer["recommendation"]
-    first = re.search(r"within ±([\d.e-]+) for one value, ±([\d.e-]+)", " ".join(text.split()))
+    first = re.search(r"within ±([\d.e-]+) for one value, ±([\d.e-]+)", unwrapped(text))
     assert first
     assert float(first[1]) >= best["half_width"]
     assert float(first[2]) >= best["simultaneous_half_width"]

@@ -8,11 +8,11 @@ import math
 import pytest
 
 import shuffledp
-from command_line import invoked
+from command_line import invoked, typed
 
-SETTING = ["--users", "2000", "--domain-size", "4", "--eps", "1", "--delta", "1e-6"]
+SETTING = typed("--users 2000 --domain-size 4 --eps 1 --delta 1e-6")
 NAMES = "central_laplace,pure_dump,correlated_noise,grr_blanket,sageo,silent_users"
-ROBUST = ["--poisoned", "10", "--colluding", "0.1"]
+ROBUST = typed("--poisoned 10 --colluding 0.1")
 
 
 def written(*options):

@@ -12,21 +12,16 @@ import numpy as np
 import pytest
 
 import shuffledp
-from command_line import printed, typed
-from shuffledp.comparison.comparing import best_accounting
+from command_line import one_line, printed, typed, unwrapped
+from printed_tables import best, cells
 from shuffledp.identities import identity_of
-from shuffledp.populations import Fixed
-from shuffledp.protocols import available, get
+from shuffledp.populations import Poisson
+from shuffledp.protocols import available
 from shuffledp.tasks import Budget, Frequency, Summation, Users
 
 BUDGET = Budget(2.0, 1e-4)
 OPTIONS = typed("--eps 2 --delta 1e-4")
 REPEATS = 30
-
-
-def calibrated(task, name, users, budget=BUDGET):
-    kind = get(task.kind, name)
-    return kind.calibrate(budget, Fixed(users - 1), task, accounting=best_accounting(kind))
 
 
 def check_mean(protocol, values, stated, about):
@@ -45,24 +40,15 @@ def most_sent(protocol, values):
     return max(len(protocol.encode(Users(values[i : i + 1], None, int(i)), rng)) for i in places)
 
 
-def columns(text):
-    """Return messages, their most, bits and their most of every protocol in the table."""
-    rows = [line.split() for line in text.splitlines()]
-    return {
-        row[0].rstrip("*°†"): tuple(row[6:10])
-        for row in rows
-        if len(row) == 13 and row[0].rstrip("*°†") in available("frequency")
-    }
-
-
 def test_printed_messages_and_most_hold():
     task, users = Frequency(4), 200
     text = printed("compare --users", str(users), "--domain-size", "4", *OPTIONS)
-    rows = columns(text)
+    rows = cells(text)
     assert len(rows) > 25
-    values = np.arange(users) % 4
-    for name, (mean, most, bits, most_bits) in rows.items():
-        protocol = calibrated(task, name, users)
+    values = np.arange(users) % 2
+    for name, row in rows.items():
+        mean, most, bits, most_bits = (row[key] for key in ("messages", "most messages", "bits", "most bits"))
+        protocol = best(task, name, users - 1, BUDGET)
         check_mean(protocol, values, float(mean), name)
         assert most_sent(protocol, values) <= float(most.lstrip("~")), name
         kinds = len(np.unique(protocol.encode(Users(values), np.random.default_rng(1)).payload, axis=0))
@@ -77,15 +63,15 @@ def test_mean_of_sum_omits_zeros():
     task, users = Summation(4), 400
     values = 1 + np.arange(users) % 4
     names = ("fragmented_rappor", "central_laplace")
-    words = ("--users", str(users), "--max-value", "4", "--eps", "1", "--delta", "1e-6")
+    words = ("--users", str(users), *typed("--max-value 4 --eps 1 --delta 1e-6"))
     for name in names:
-        protocol = calibrated(task, name, users, Budget(1.0, 1e-6))
-        text = " ".join(printed("compare", *words, "--protocols", name).split())
+        protocol = best(task, name, users - 1, Budget(1.0, 1e-6))
+        text = one_line("compare", *words, "--protocols", name)
         mean = re.search(r"A user whose number is not 0 sends (\S+) messages", text)
         if mean is not None:  # not idle
             check_mean(protocol, values, float(mean[1]), name)
         assert "average per user whose number is not 0" in text
-        described = " ".join(printed("describe", name, *words).split())
+        described = one_line("describe", name, *words)
         stated = re.search(r"A user whose number is not 0 sends (\S+) messages", described)
         check_mean(protocol, values, float(stated[1]), name)
 
@@ -102,7 +88,7 @@ def test_batch_states_messages_of_planned_users(name, users):
     """The mean is of all planned users: those at the first places of a list send more. The most is of any users."""
     counts = [users // 2, users // 4, users // 4, 0]
     batch = shuffledp.simulate(counts=counts, protocol=name, users=300, eps=2.0, delta=1e-4)
-    text = " ".join(str(batch).split())
+    text = unwrapped(batch)
     stated = re.search(r" a user sends (\S+) messages on average \(.*?\), at most ([\d,]+)", text)
     assert ("; of 300 users, a user sends" in text) == (users != 300)
     assert most_sent(batch.protocol, np.repeat(np.arange(4), counts)) <= float(stated[2].replace(",", ""))
@@ -110,14 +96,23 @@ def test_batch_states_messages_of_planned_users(name, users):
 
 
 def test_random_users_have_likeliest_messages():
-    words = ("--population", "poisson:300", "--domain-size", "4", *OPTIONS, "--json")
+    words = (*typed("--population poisson:300 --domain-size 4"), *OPTIONS, "--json")
     names = "pure_dump,silent_users"
     rows = json.loads(printed("compare", *words, "--protocols", names))["rows"]
     for row in rows:
-        kind = get("frequency", row["protocol"])
-        law = shuffledp.populations.Poisson(300.0)
-        protocol = kind.calibrate(BUDGET, law, Frequency(4), accounting=row["accounting"])
+        protocol = best(Frequency(4), row["protocol"], Poisson(300.0), BUDGET)
         check_mean(protocol, np.arange(301) % 4, row["messages_per_user"], row["protocol"])
+
+
+def test_recommended_messages_are_of_the_table(tmp_path):
+    data = tmp_path / "in.csv"
+    data.write_text("v\n" + "0\n" * 120 + "1\n" * 60 + "2\n" * 20)
+    words = ("--column", "v", "--domain-size", "4", *OPTIONS, "--protocols", "silent_users")
+    text = printed("compare --data", str(data), *words)
+    row = cells(text)["silent_users"]
+    sent = f"A user sends {row['messages']} messages ({row['bits']} bits) on average for 200 counted users"
+    most = row["most messages"].lstrip("~")
+    assert f"{sent} with any values, at most {most} " in unwrapped(text)
 
 
 CLEAR = [
@@ -129,7 +124,7 @@ CLEAR = [
 
 @pytest.mark.parametrize("name", CLEAR)
 def test_declared_users_send_true_values(name):
-    protocol, rng = calibrated(Frequency(6), name, 40), np.random.default_rng(6)
+    protocol, rng = best(Frequency(6), name, 39, BUDGET), np.random.default_rng(6)
     users = Users(np.full(40, 3))
     sent = [protocol.encode(users, rng).payload for _ in range(20)]
     assert all(np.count_nonzero(messages == 3) >= 40 for messages in sent)

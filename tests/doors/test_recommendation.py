@@ -10,10 +10,10 @@ import sys
 import pytest
 
 import shuffledp
-from command_line import invoked, printed
+from command_line import invoked, printed, typed, unwrapped
+from printed_tables import best
 from shuffledp.comparison.recommendation import recommended
 from shuffledp.guarantees import is_derived
-from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency
 
@@ -34,7 +34,7 @@ def test_a_published_protocol_wins_a_tie(users):
 
 def test_a_derived_protocol_says_so():
     rows = shuffledp.compare(20_000, domain_size=50, protocols=["jump_counts"], **SETTING)
-    text = " ".join(str(rows).split())
+    text = unwrapped(rows)
     assert "The protocol was derived for this project and is not published." in text
     assert "Its proof is in the description of shuffledp.designs.jump_laws." in text
 
@@ -61,11 +61,11 @@ def test_the_simplest_of_tied_protocols_wins():
 
 def test_privacy_claims_agree(tmp_path):
     """The claim has every point in one object; a delta at eps comes from the calibrated protocol."""
-    words = ["--users", "300", "--domain-size", "4", "--eps", "1", "--delta", "1e-3"]
-    more = ["--protocols", "one_sided_noise", "--colluding", "2%", "--dropout", "10%", "--json"]
+    words = typed("--users 300 --domain-size 4 --eps 1 --delta 1e-3")
+    more = typed("--protocols one_sided_noise --colluding 2% --dropout 10% --json")
     answer = json.loads(printed("compare", *words, *more))
     claim, row = answer["recommendation"]["privacy"], answer["rows"][0]
-    protocol = get("frequency", "one_sided_noise").calibrate(Budget(1.0, 1e-3), Fixed(269), Frequency(4))
+    protocol = best(Frequency(4), "one_sided_noise", 269, Budget(1.0, 1e-3))
     assert protocol.privacy_profile().delta(claim["epsilon"]) <= claim["delta"] == 1e-3
     assert (claim["unit"], claim["relation"], claim["rounds"]) == ("user", "replace_one", 1)
     assert claim["trust"]["model"] == "shuffler" and claim["trust"]["eps_local"] == "inf"
@@ -77,8 +77,7 @@ def test_privacy_claims_agree(tmp_path):
         "dropout_planned": 0.1,
     }
     folder = tmp_path / "made"
-    made = invoked("client one_sided_noise", *words, "--dropout", "10%", "-o", str(folder))
-    assert made.exit_code == 0, made.output
+    printed("client one_sided_noise", *words, "--dropout", "10%", "-o", str(folder))
     exported = json.loads((folder / "parameters.json").read_text())["privacy"]
     claim["collusion"] |= {"colluding": None, "epsilon": None}
     assert exported == claim
@@ -102,17 +101,17 @@ def test_ties_go_to_fewest_messages():
 )
 def test_failure_of_trusted_party_is_stated(name, words):
     rows = shuffledp.compare(5000, domain_size=3, protocols=[name], eps=3.0, delta=1e-6)
-    assert words in " ".join(str(rows).split())
+    assert words in unwrapped(rows)
     assert words in rows.recommendation.if_shuffler_fails
 
 
 def test_shuffler_failure_over_releases_is_stated(tmp_path):
     """Two users with one value in every release differ in each of their messages, whose ratios multiply."""
-    words = ["--users", "100", "--domain-size", "4", "--eps", "1", "--delta", "1e-6", "--rounds", "2"]
+    words = typed("--users 100 --domain-size 4 --eps 1 --delta 1e-6 --rounds 2")
     found = printed("compare", *words, "--protocols", "grr_blanket")
     (once, every) = re.search(
         r"only the local eps, (\S+) in one release\. In 2 releases, all values of a user have the local eps (\S+)\. ",
-        " ".join(found.split()),
+        unwrapped(found),
     ).groups()
     folder = tmp_path / "made"
     made = invoked("client grr_blanket", *words, "-o", str(folder))

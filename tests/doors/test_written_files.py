@@ -15,15 +15,15 @@ import pytest
 from command_line import printed, refused, typed
 from shuffledp.cli import main
 from shuffledp.userdata import counting
-from shuffledp.userdata.counts import merged, read
+from shuffledp.userdata.counts import read
 from shuffledp.userdata.files import unchanged
 
 SETTING = typed("--eps 1 --delta 1e-6 --protocols local")
 WRITERS = {
     "count": typed("count in.csv --column v -o"),
     "merge": typed("merge part.json -o"),
-    "compare": ("compare", "--users", "900", "--domain-size", "4", *SETTING, "--csv-out"),
-    "plot": ("compare", "--users", "900", "--domain-size", "4", *SETTING, "--plot"),
+    "compare": (*typed("compare --users 900 --domain-size 4"), *SETTING, "--csv-out"),
+    "plot": (*typed("compare --users 900 --domain-size 4"), *SETTING, "--plot"),
 }
 
 
@@ -139,14 +139,14 @@ def test_part_is_content_and_place(folder):
         Path(name).write_text("v\n" if name.startswith("p") else "v\n0\n1\n")
     Path("p/2.csv").write_text("v\n0\n1\n")
     for name in "pq":
-        printed("count", name, "--column", "v", "--domain-size", "2", "-o", f"{name}.json")
+        printed("count", name, *typed("--column v --domain-size 2 -o"), f"{name}.json")
     printed("merge p.json q.json -o all.json")
     assert read(Path("all.json")).users == 4
     Path("more").mkdir()
     for name in ("r", "more/r"):
         Path(f"{name}.csv").write_text("v\n")
         Path(f"{name}_.csv").write_text("v\n1\n")
-        printed("count", f"{name}*.csv", "--column", "v", "--domain-size", "2", "-o", f"{name}.json")
+        printed("count", f"{name}*.csv", *typed("--column v --domain-size 2 -o"), f"{name}.json")
     printed("merge r.json more/r.json -o all.json")
     Path("link.csv").symlink_to("r_.csv")
     printed("count link.csv --column v --domain-size 2 -o again.json")
@@ -187,16 +187,11 @@ def test_pipes_are_no_files_of_counts(folder):
         assert f"{path} is no regular file" in refused("compare --counts", path, *SETTING)
 
 
-def test_merged_counts_are_sums(folder):
-    parts = {Path("part.json"): read(Path("part.json"))}
-    assert merged(parts) == read(Path("part.json"))
-
-
 @pytest.mark.parametrize(
     "words",
     [
         typed("account --eps-local 1 --users 100 --delta 1e-6"),
-        ("compare", "--users", "900", "--domain-size", "4", *SETTING),
+        (*typed("compare --users 900 --domain-size 4"), *SETTING),
         typed("count in.csv --column v -o -"),
     ],
     ids=lambda words: words[0],

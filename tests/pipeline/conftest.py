@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 import yaml
 
+from shuffledp.pipeline.config import ConfigurationError
+
 ROOT = Path(__file__).resolve().parents[2]
 
 CONFIG = """\
@@ -105,6 +107,12 @@ class Project:
 
         config = yaml.safe_load((self.root / "config/config.yaml").read_text())
         return load_settings(config | overrides, self.root)
+
+    def mistake(self, **overrides: Any) -> str:
+        """Return the message of a wrong configuration, without the folder."""
+        with pytest.raises(ConfigurationError) as caught:
+            self.settings(**overrides)
+        return str(caught.value).replace(f"{self.root}/", "")
 
 
 @pytest.fixture

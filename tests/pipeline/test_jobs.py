@@ -228,44 +228,24 @@ def test_job_publishes_while_run_lives(tmp_path, lives):
     assert (tmp_path / "x").exists() is lives
 
 
-PLUGIN = '''
-from shuffledp.protocols.frequency.local import Local
-
-class Mine(Local):
-    """A docstring that says nothing."""
-'''
-
-
 @pytest.mark.parametrize(
-    "edited, published",
-    [
-        (PLUGIN, True),
-        (PLUGIN.replace("says nothing", "says something"), True),
-        (f"{PLUGIN}    number = 7\n", False),
-    ],
+    "old, new, published",
+    [("", "", True), ("A baseline of one's own", "A baseline", True), ("beta=0.5", "beta=0.25", False)],
     ids=["not edited", "docstring", "code"],
 )
-def test_unplanned_code_publishes_nothing(project, monkeypatch, edited, published):
+def test_unplanned_code_publishes_nothing(project, monkeypatch, old, new, published):
     monkeypatch.chdir(project.root)
-    project.write("mine/mine.py", PLUGIN)
-    text = OWN.replace(
-        "{name: file, path: mine/visits.csv, column: color}", "{name: categorical, weights: [0.5, 0.5]}"
-    )
-    text = text.replace(
-        "{kind: frequency}", "{kind: frequency, domain_size: 2, truth: participants, metrics: [mse]}"
-    )
-    project.write("config/own/visits.yaml", text.replace("local: {}", "mine: {protocol: mine/mine.py:Mine}"))
-    project.write("workflow/report/visits/error.rst", "What to see.\n")
-    experiment = project.settings().papers["visits"].experiments["colors"]
+    project.change("config/experiments/demo.yaml", "local: {}", "mine: {protocol: 'mine.py:Mine'}")
+    experiment = project.settings().papers["demo"].experiments["coins"]
     params = {
         "jobs": [experiment.job("mine", 7).plain()],
         "prepared": "data/prepared",
         "root": ".",
         "results": "results",
+        "code": code_keys.CodeKeys(Path()).keys("mine.py"),
     }
-    params["code"] = code_keys.CodeKeys(Path()).keys("mine/mine.py")
-    project.write("mine/mine.py", edited)
-    checksum = Bundle.locate(Path("results"), "visits", "colors", "mine").checksum
+    project.change("mine.py", old, new)
+    checksum = Bundle.locate(Path("results"), "demo", "coins", "mine").checksum
     if published:
         run_script("run_experiment.py", [], {}, params, Path())
     else:

@@ -17,9 +17,6 @@ from shuffledp.userdata.sets import collect_sets
 
 MIRROR = Path(os.environ.get("SHUFFLEDP_MIRROR", "/nothing"))
 WHOLE = "SHUFFLEDP_WHOLE_DATA" in os.environ
-VISITS = (
-    'color,x,who\nred,1,a\nblue,2.5,b\nred,-3,a\n\nred\nblue,9,a\n,4,c\nblue,nan,d\n red ,1_0,\n"re\nd",2,e\n'
-)
 
 
 def by_pandas(cells, *, max_value=None, levels=0, domain_size=None, values=None):
@@ -62,19 +59,6 @@ def movielens():
     return (MIRROR / "movielens/ml-20m-rating-counts.csv").read_bytes(), {"c1": {}}
 
 
-def mnist(name):
-    """Return label and mean intensity of every image."""
-    images, labels = (
-        np.frombuffer(gzip.decompress((MIRROR / f"mnist/{name}-{kind}-ubyte.gz").read_bytes()), np.uint8)[
-            start:
-        ]
-        for kind, start in (("images-idx3", 16), ("labels-idx1", 8))
-    )
-    rows = zip(labels.tolist(), images.reshape(len(labels), -1).mean(1).tolist(), strict=True)
-    options = {"c0": {"domain_size": 10}, "c1": {"max_value": 255, "levels": 20}}
-    return "".join(f"{label},{mean:.3f}\n" for label, mean in rows).encode(), options
-
-
 def msnbc():
     """Return the pages of every user."""
     with gzip.open(MIRROR / "msnbc/msnbc990928.seq.gz", "rt") as source:
@@ -84,7 +68,6 @@ def msnbc():
 FILES = {"adult": adult, "ipums.la.99": ipums, "movielens": movielens}
 if WHOLE:
     FILES |= {name: partial(ipums, name) for name in ("ipums.la.97", "s.ipums.la.97", "ipums.la.98")}
-    FILES |= {f"mnist {name}": partial(mnist, name) for name in ("train", "t10k")}
 
 
 @pytest.mark.skipif(not MIRROR.is_dir(), reason="needs SHUFFLEDP_MIRROR")
@@ -134,19 +117,6 @@ def test_missing_duckdb_names_the_extra(tmp_path, monkeypatch):
     with pytest.raises(MissingExtra, match="the package duckdb of the extra data, which is not installed"):
         count_column(tmp_path / "a.csv", "v")
     assert count_column(pd.DataFrame({"v": [0, 1]}), "v").users == 2
-
-
-def test_a_user_has_one_value(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text(VISITS)
-    domain = {"values": ["red", "blue"], "user": "who"}
-    first = count_column(path, "color", per_user="first", **domain)
-    assert (first.counts.tolist(), first.dropped, first.bad_rows) == ([1, 2], 2, 4)
-    assert "2 rows are of a user with another row" in " ".join(first.remarks())
-    summed = count_column(path, "x", user="who", per_user="sum", max_value=8, low=-8)
-    assert (summed.counts.tolist()[8 + 7], summed.users, summed.dropped) == (1, 4, 2)  # 1 - 3 + 9
-    with pytest.raises(ValueError, match="needs max_value"):
-        count_column(path, "color", per_user="sum", user="who")
 
 
 def test_random_value_depends_on_key_only(tmp_path):

@@ -1,5 +1,8 @@
 """Sets of items, from lists and from rows of users and items."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -35,22 +38,24 @@ def test_rows_of_users_and_items(long):
     assert rows.startswith("2 rows left out")
 
 
-def test_lists_of_parquet_files(tmp_path):
-    path = tmp_path / "l.parquet"
-    lists = [[3, 1, 1], [], None, [2, None, 9], [0]]
-    parquet.write_table(pa.table({"l": pa.array(lists, pa.list_(pa.int64()))}), path)
-    found = collect_sets(path, column="l", domain_size=4)
-    assert held(found) == [[1, 3], [], [2], [0]]
-    assert found.faults == (
-        f"1 empty l ({path}, row 3)",
-        f"1 outside the domain 0..3 ({path}, row 4)",
-        f"1 with an empty entry ({path}, row 4)",
-    )
+def test_lists_of_every_format(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lists = [[3, 1.0, 1], [], None, [2, None, 2.5], [0]]
+    parquet.write_table(pa.table({"l": pa.array(lists)}), "l.parquet")
+    Path("l.jsonl").write_text("".join(json.dumps({"l": items}) + "\n" for items in lists))
+    for data in ("l.parquet", "l.jsonl", pd.DataFrame({"l": pd.Series(lists, dtype=object)})):
+        found = collect_sets(data, column="l", domain_size=4)
+        assert held(found) == [[1, 3], [], [2], [0]]
+        assert [fault.replace(f"({data}, ", "(") for fault in found.faults] == [
+            "1 empty l (row 3)",
+            "1 outside the domain 0..3 (row 4)",
+            "1 with an empty entry (row 4)",
+        ]
     # the same as rows of users and items, of which nobody can have an empty set
     pairs = [(user, item) for user, items in enumerate(lists) for item in items or [] if item is not None]
     users, items = zip(*pairs, strict=True)
-    parquet.write_table(pa.table({"u": users, "i": items}), tmp_path / "p.parquet")
-    rows = collect_sets(tmp_path / "p.parquet", user="u", item="i", domain_size=4)
+    parquet.write_table(pa.table({"u": users, "i": items}), "p.parquet")
+    rows = collect_sets("p.parquet", user="u", item="i", domain_size=4)
     assert held(rows) == [[1, 3], [2], [0]]
 
 

@@ -96,7 +96,6 @@ def expected(tmp_path_factory):
 def folder_run(tmp_path_factory):
     """Return the folder of the storage, and the run's output."""
     top = tmp_path_factory.mktemp("stored")
-    (top / "project").mkdir()
     project = Stored(copy_of_project(top / "project").folder, in_folder(top / "store"))
     output = project.succeeds("--configfile", CONFIG)
     assert not kept(project.folder)
@@ -109,7 +108,6 @@ def test_other_folder_gives_same_bytes(folder_run, expected):
 
 
 def test_s3_gives_same_bytes(expected, tmp_path):
-    (tmp_path / "project").mkdir()
     with s3(tmp_path / "server.log") as address:
         there = ("--default-storage-provider", "s3", "--default-storage-prefix", f"s3://{BUCKET}/a/run")
         options = (*there, "--storage-s3-endpoint-url", address)
@@ -124,7 +122,6 @@ def test_s3_gives_same_bytes(expected, tmp_path):
 @pytest.mark.skipif((lacking := what_is_missing()) is not None, reason=f"no Slurm: {lacking}")
 @pytest.mark.parametrize("provider", ["fs", "s3"])
 def test_slurm_with_storage_gives_same_bytes(provider, expected, tmp_path, monkeypatch):
-    (tmp_path / "project").mkdir()
     (tmp_path / "slurm").mkdir()
     runs = {name: content for name, content in expected.items() if "/runs/" in name or "prepared/" in name}
     with slurm(tmp_path / "slurm") as cluster, s3(tmp_path / "server.log") as address:
@@ -144,7 +141,6 @@ def test_slurm_with_storage_gives_same_bytes(provider, expected, tmp_path, monke
 @pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
 def test_changed_s3_data_are_read_anew(tmp_path, monkeypatch):
     own = f"{{name: file, path: 's3://{BUCKET}/visits', column: color}}"
-    (tmp_path / "project").mkdir()
     project = copy_of_project(tmp_path / "project")
     paper = project.folder / "config/experiments/tiny.yaml"
     data = "{name: adult, column: sex, draw: without_replacement}"
@@ -173,7 +169,6 @@ def test_changed_s3_data_are_read_anew(tmp_path, monkeypatch):
 @pytest.mark.parametrize("rule", BY_RULE)
 def test_inputs_alone_give_same_bytes(rule, folder_run, expected, tmp_path):
     store, _ = folder_run
-    (tmp_path / "project").mkdir()
     project = Stored(copy_of_project(tmp_path / "project").folder, in_folder(store))
     target = BY_RULE[rule]
     before = (store / target).stat().st_mtime_ns

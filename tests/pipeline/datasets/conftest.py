@@ -97,7 +97,6 @@ class _Handler(BaseHTTPRequestHandler):
             "empty": b"",
             "gzip": gzip.compress(body),
             "cut_gzip": gzip.compress(body)[:-9],
-            "no_zip": b"PK\x03\x04" + body,
         }
         return self._send(200, contents[kind])
 

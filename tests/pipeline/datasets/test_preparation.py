@@ -40,6 +40,11 @@ def quiet(line):
     pass
 
 
+def prepare_in(folder, name, **options):
+    """Prepare a data set below a folder, and return its provenance."""
+    return prepare(name, raw_dir=folder / "raw", output_dir=folder, **{"say": quiet} | options)
+
+
 @pytest.fixture(scope="module")
 def real(mirror, raw_dir, tmp_path_factory):
     folder = tmp_path_factory.mktemp("prepared")
@@ -55,7 +60,7 @@ def substitutes(tmp_path_factory):
         for variable in ("http_proxy", "https_proxy"):
             patch.setenv(variable, "http://127.0.0.1:9")  # nobody listens there
         for name in NAMES:
-            prepare(name, raw_dir=folder / "raw", output_dir=folder, say=quiet)
+            prepare_in(folder, name)
     return folder
 
 
@@ -164,11 +169,10 @@ def test_outputs_have_no_machine_paths(real, raw_dir, mirror):
 
 def test_changed_raw_file_is_fetched_again(mirror, tmp_path):
     said: list[str] = []
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": said.append}
-    prepare("adult", mirror=mirror, **options)
+    prepare_in(tmp_path, "adult", mirror=mirror, say=said.append)
     path = tmp_path / "raw" / "adult" / "adult.test"
     path.write_bytes(path.read_bytes().replace(b"Female", b"Male", 1))
-    prepare("adult", mirror=mirror, **options)
+    prepare_in(tmp_path, "adult", mirror=mirror, say=said.append)
     assert any("set aside as adult.test.rejected" in line for line in said)
     assert b"Male" in (path.with_name("adult.test.rejected")).read_bytes()
     assert hashlib.sha256(path.read_bytes()).hexdigest() in {row.sha256 for row in locations("adult")}
@@ -182,9 +186,8 @@ def test_changed_raw_file_is_fetched_again(mirror, tmp_path):
     ],
 )
 def test_invalid_mirror_names_the_variable(tmp_path, mirror, why):
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": quiet}
     with pytest.raises(LocalError, match=rf"^SHUFFLEDP_MIRROR is {why}\.$"):
-        prepare("adult", mirror=mirror, **options)
+        prepare_in(tmp_path, "adult", mirror=mirror)
 
 
 def test_packed_raw_files_are_taken(real, mirror, tmp_path, offline):
@@ -192,7 +195,7 @@ def test_packed_raw_files_are_taken(real, mirror, tmp_path, offline):
     folder.mkdir(parents=True)
     name = "msnbc990928.seq.gz"
     (folder / name).write_bytes((Path(mirror) / "msnbc" / name).read_bytes())
-    prepare("msnbc", raw_dir=tmp_path / "raw", output_dir=tmp_path, say=quiet)
+    prepare_in(tmp_path, "msnbc")
     assert (tmp_path / "msnbc.parquet").read_bytes() == (real / "msnbc.parquet").read_bytes()
 
 
@@ -214,9 +217,8 @@ def test_substitutes_are_labelled_and_load(substitutes):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_offline_fallback_is_forbidden_by_official(name, tmp_path, offline):
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": quiet}
     with pytest.raises(SourceError, match="SHUFFLEDP_MIRROR") as caught:
-        prepare(name, policy="official", **options)
+        prepare_in(tmp_path, name, policy="official")
     assert "data.source: auto" in str(caught.value)
     assert "connect to the network" in str(caught.value)
     assert not list(tmp_path.glob(f"{name}*"))
@@ -228,20 +230,13 @@ def test_mirror_with_other_counts_is_refused(mirror, tmp_path, offline):
     content = (Path(mirror) / "movielens" / path.name).read_bytes()
     path.write_bytes(content.replace(b"\n1,49695\n2,22243\n", b"\n1,49694\n2,22244\n"))
     assert path.read_bytes() != content
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": quiet}
     with pytest.raises(SourceError, match="sha256"):
-        prepare("movielens", mirror=str(tmp_path / "mirror"), policy="official", **options)
+        prepare_in(tmp_path, "movielens", mirror=str(tmp_path / "mirror"), policy="official")
 
 
 def test_wrong_mirror_uses_next_source(tmp_path, offline):
     said: list[str] = []
-    used = prepare(
-        "adult",
-        raw_dir=tmp_path / "raw",
-        output_dir=tmp_path,
-        mirror=str(tmp_path / "nowhere"),
-        say=said.append,
-    )
+    used = prepare_in(tmp_path, "adult", mirror=str(tmp_path / "nowhere"), say=said.append)
     assert used.source == "summary"
     assert "nowhere" in said[0]
     assert "source summary" in said[-1]
@@ -251,7 +246,7 @@ def test_wrong_mirror_uses_next_source(tmp_path, offline):
 def test_invalid_address_hides_its_password(tmp_path, offline, login):
     mirror = f"http://{login}127.0.0.1:99999"
     with pytest.raises(LocalError, match=r"'http://127\.0\.0\.1:99999': Port out of range 0-65535") as caught:
-        prepare("adult", raw_dir=tmp_path / "raw", output_dir=tmp_path, mirror=mirror, say=print)
+        prepare_in(tmp_path, "adult", mirror=mirror)
     assert "cret" not in str(caught.value)
 
 
@@ -261,7 +256,7 @@ def test_unreachable_mirror_hides_its_password(tmp_path, offline):
         "http://127.0.0.1:9/data/adult/adult.data: no connection",
     )
     said: list[str] = []
-    used = prepare("adult", raw_dir=tmp_path / "raw", output_dir=tmp_path, mirror=mirror, say=said.append)
+    used = prepare_in(tmp_path, "adult", mirror=mirror, say=said.append)
     written = "".join(path.read_text(errors="replace") for path in tmp_path.rglob("*.json"))
     assert used.source == "summary"
     assert told in said[0]
@@ -304,7 +299,7 @@ def test_unknown_names_list_known_ones(substitutes, tmp_path):
     with pytest.raises(ValueError, match="Known: sex, hours_per_week"):
         load("adult", substitutes).histogram("age")
     with pytest.raises(ValueError, match="'auto' or 'official'"):
-        prepare("adult", raw_dir=tmp_path, output_dir=tmp_path, policy="any")
+        prepare_in(tmp_path, "adult", policy="any")
     with pytest.raises(ValueError, match="has no sets"):
         load("adult", substitutes).sets()
     with pytest.raises(ValueError, match="at least that"):
@@ -333,10 +328,9 @@ def test_changed_summary_is_an_error(file, tmp_path, offline):
     shutil.copytree(SUMMARIES, tmp_path / "s")
     path = tmp_path / "s" / file
     path.write_text(path.read_text().replace("1", "2", 1))
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "summaries_dir": tmp_path / "s"}
     for _ in range(2):
         with pytest.raises(SourceError, match=f"{file}.*git checkout"):
-            prepare(file.split("_")[0], say=quiet, **options)
+            prepare_in(tmp_path, file.split("_")[0], summaries_dir=tmp_path / "s")
         path.unlink(missing_ok=True)
 
 
@@ -439,10 +433,9 @@ def mirror_with(tmp_path, content):
 
 def test_full_disk_gives_no_substitute(tmp_path, offline, full_disk):
     mirror = mirror_with(tmp_path, bytes(300_000))
-    places = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path / "prepared"}
     with full_disk(), pytest.raises(LocalError, match="Free some disk space"):
-        prepare("adult", mirror=str(mirror.parent), say=quiet, **places)
-    assert not (tmp_path / "prepared").exists()
+        prepare_in(tmp_path, "adult", mirror=str(mirror.parent))
+    assert not list(tmp_path.glob("adult*"))
     assert list((tmp_path / "raw/adult").iterdir()) == []
 
 

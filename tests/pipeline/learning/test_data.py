@@ -32,12 +32,12 @@ def test_unfitting_images_are_refused(shape):
 
 def test_prepared_digits_become_learning_data():
     rng = np.random.default_rng(0)
-    arrays = {
-        "train_images": rng.integers(0, 256, (12, 8, 8)).astype(np.uint8),
-        "train_labels": rng.integers(0, 10, 12).astype(np.uint8),
-        "test_images": rng.integers(0, 256, (5, 8, 8)).astype(np.uint8),
-        "test_labels": rng.integers(0, 10, 5).astype(np.uint8),
-    }
+
+    def drawn(high, *shape):
+        return rng.integers(0, high, shape, np.uint8)
+
+    arrays = {"train_images": drawn(256, 12, 8, 8), "train_labels": drawn(10, 12)}
+    arrays |= {"test_images": drawn(256, 5, 8, 8), "test_labels": drawn(10, 5)}
     data = learning_data(arrays)
     assert (data.users, data.image) == (12, (28, 28, 1))
     assert data.digest == learning_data(arrays).digest

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from learning_problem import NETWORK, TESTED, USERS, plan, problem
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
 
 from shuffledp.pipeline.learning import (
     LearningData,
@@ -18,7 +17,6 @@ from shuffledp.pipeline.learning.clipping import plain_clipped_sum
 from shuffledp.pipeline.learning.training import accuracy, noise, participants, train
 
 DATA = problem()
-UNLIKELY = 1e-6  # false-alarm rate of each statistical test, with fixed seeds
 
 
 def states(settings, path):
@@ -32,62 +30,87 @@ def states(settings, path):
     return found
 
 
+# -- plans -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"kind": "sgd"}, "kind must be one of shuffle_sgd, checkin"),
+        ({"learning_rate": 0}, "learning_rate"),
+        ({"clip": -1}, "clip"),
+        ({"noise_multiplier": -0.1}, "noise_multiplier"),
+        ({"rounds": 0}, "rounds"),
+        ({"evaluate_every": 0}, "evaluate_every"),
+        ({"seed": -1}, "seed must be an integer >= 0, got -1"),
+        ({"seed": 1.0}, "seed"),
+        ({"batch": None}, "batch must be given for kind 'shuffle_sgd'"),
+        ({"rate": 0.1}, "rate has no meaning for kind 'shuffle_sgd', got 0.1"),
+        ({"kind": "checkin", "rate": 1.0}, "rate"),
+        ({"decay": "cosine"}, "decay"),
+        ({"averaging": 1.0}, "averaging must be in"),
+        ({"sampled": 0}, "sampled"),
+    ],
+)
+def test_impossible_plans_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        plan(**changes)
+
+
+def test_plans_must_fit_the_data():
+    with pytest.raises(ValueError, match="batch must be at most 40, the number of users of the data, got 41"):
+        train(plan(batch=41), DATA)
+    with pytest.raises(ValueError, match=r"images \(28, 28, 1\), the data have \(16, 16, 1\)"):
+        train(plan(network=Network()), DATA)
+    with pytest.raises(ValueError, match="Labels go up to 2, but the network has 2 outputs"):
+        train(plan(network=replace(NETWORK, classes=2)), DATA)
+
+
+def test_linear_decay_ends_with_one_part():
+    decaying = plan(decay="linear", learning_rate=0.5, rounds=5)
+    assert_allclose([decaying.step(t) for t in range(1, 6)], [0.5, 0.4, 0.3, 0.2, 0.1], rtol=1e-15)
+    assert [plan().step(t) for t in (1, 6)] == [0.5, 0.5]
+
+
 # -- participants and noise --------------------------------------------------------------------------------------
 
 
-def test_batches_are_redrawn_in_each_round():
-    settings, rounds = plan(seed=2**90 + 1), 3000
-    drawn = [participants(settings, USERS, t) for t in range(1, rounds + 1)]
-    assert all(len(np.unique(who)) == 8 and who.min() >= 0 and who.max() < USERS for who in drawn)
-    # With replacement between rounds, overlaps of two successive rounds are hypergeometric; cutting a permutation of 40
-    # users into 5 batches would give none within an epoch.
-    overlaps = [len(np.intersect1d(a, b)) for a, b in zip(drawn[::2], drawn[1::2], strict=True)]
-    law = stats.hypergeom(USERS, 8, 8)
-    limit = stats.norm.isf(UNLIKELY / 2) * law.std() / math.sqrt(len(overlaps))
-    assert abs(np.mean(overlaps) - law.mean()) < limit
-    times = np.bincount(np.concatenate(drawn), minlength=USERS)
-    # Negatively correlated counts: variance 1 - 8/40 of the binomial's, with USERS - 1 degrees of freedom.
-    statistic = ((times - rounds * 0.2) ** 2).sum() / (rounds * 0.2 * 0.8) * (USERS - 1) / USERS
-    assert stats.chi2.sf(statistic, USERS - 1) > UNLIKELY
+@pytest.mark.parametrize("seed, t", [(11, 3), (2**90 + 1, 7)])
+def test_streams_do_not_change_between_versions(seed, t):
+    """Batches are redrawn in each round, and the noise is normal."""
 
+    def stream(kind):
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(kind, t))))
 
-@pytest.mark.parametrize("count", [1, 60, 6000])
-def test_noise_is_normal_with_right_variance(count):
-    settings = plan(clip=0.05, noise_multiplier=0.86, network=Network())
-    drawn = np.concatenate([noise(settings, count, t) for t in range(1, 11)]).astype(float)
-    standard = drawn / (math.sqrt(count) * 0.05 * 0.86)
-    assert len(standard) == 188_420
-    limit = stats.norm.isf(UNLIKELY / 2) / math.sqrt(len(standard))
-    assert abs(standard.mean()) < limit
-    assert abs((standard**2).mean() - 1) < math.sqrt(2) * limit
-    assert stats.kstest(standard, "norm").pvalue > UNLIKELY
-    first, second = standard[:18_842], standard[18_842:37_684]  # two rounds
-    assert abs(np.corrcoef(first, second)[0, 1]) < stats.norm.isf(UNLIKELY / 2) / math.sqrt(18_842)
-
-
-def test_streams_do_not_change_between_versions():
-    def stream(*key):
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(11, spawn_key=key)))
-
-    joined = np.flatnonzero(stream(1, 3).random(USERS) < 0.25)
-    assert_array_equal(participants(plan(kind="checkin"), USERS, 3), joined)
-    assert_array_equal(participants(plan(), USERS, 3), stream(1, 3).choice(USERS, 8, replace=False))
-    normal = stream(2, 3).standard_normal(NETWORK.size, np.float32)
-    assert_allclose(noise(plan(), 8, 3), normal * math.sqrt(8) * 0.3 * 0.4, rtol=1e-6)
+    settings = plan(seed=seed)
+    joined = np.flatnonzero(stream(1).random(USERS) < 0.25)
+    assert_array_equal(participants(plan(kind="checkin", seed=seed), USERS, t), joined)
+    assert_array_equal(participants(settings, USERS, t), stream(1).choice(USERS, 8, replace=False))
+    normal = stream(2).standard_normal(NETWORK.size, np.float32)
+    for count in (1, 8, 6000):
+        assert_allclose(noise(settings, count, t), normal * math.sqrt(count) * 0.3 * 0.4, rtol=1e-6)
 
 
 # -- training ----------------------------------------------------------------------------------------------------
 
 
-def test_round_steps_along_noisy_mean(tmp_path):
-    settings = plan(decay="linear", rounds=3, clip=0.2)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        plan(decay="linear", rounds=3, evaluate_every=1, clip=0.2),
+        plan(kind="checkin", rounds=3, evaluate_every=1),
+    ],
+    ids=["shuffle_sgd", "checkin"],
+)
+def test_round_steps_along_noisy_mean(settings, tmp_path):
     run = states(settings, tmp_path / "run")
-    for t in (2, 3):
-        who = participants(settings, USERS, t)
+    drawn = [participants(settings, USERS, t) for t in (1, 2, 3)]
+    assert [point.participants for point in run[-1].points] == [0, *map(len, drawn)]
+    for t, who in enumerate(drawn[1:], 2):
         images = ((DATA.train_images[who] / 255 - 0.1307) / 0.3081).astype(np.float32)
         before = run[t - 2].parameters
-        total = np.asarray(plain_clipped_sum(NETWORK, before, images, DATA.train_labels[who], 0.2))
-        want = before - 0.5 * (4 - t) / 3 * (total + noise(settings, 8, t)) / 8
+        total = np.asarray(plain_clipped_sum(NETWORK, before, images, DATA.train_labels[who], settings.clip))
+        want = before - settings.step(t) * (total + noise(settings, len(who), t)) / len(who)
         assert_allclose(run[t - 1].parameters, want, rtol=0, atol=1e-6)
         assert np.linalg.norm(want - before) > 0.01
 
@@ -105,18 +128,6 @@ def test_noiseless_training_learns():
 def test_best_point_is_earliest_maximum():
     points = tuple(Point(t, value, 1.0, 8) for t, value in ((0, 0.1), (10, 0.7), (20, 0.7), (30, 0.6)))
     assert TrainingCurve(points).best == points[1]
-
-
-def test_checkin_step_is_mean_of_participants(tmp_path):
-    settings = plan(kind="checkin", evaluate_every=1, rounds=3)
-    run = states(settings, tmp_path / "run")
-    counts = [len(participants(settings, USERS, t)) for t in (1, 2, 3)]
-    assert [point.participants for point in run[-1].points] == [0, *counts]
-    who = participants(settings, USERS, 2)
-    images = ((DATA.train_images[who] / 255 - 0.1307) / 0.3081).astype(np.float32)
-    total = np.asarray(plain_clipped_sum(NETWORK, run[0].parameters, images, DATA.train_labels[who], 0.3))
-    want = run[0].parameters - 0.5 * (total + noise(settings, counts[1], 2)) / counts[1]
-    assert_allclose(run[1].parameters, want, rtol=0, atol=1e-6)
 
 
 def test_a_round_without_participants_changes_nothing(tmp_path):

@@ -296,12 +296,10 @@ overrides: {}
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch):
-    (tmp_path / "config/experiments").mkdir(parents=True)
-    (tmp_path / "config/config.yaml").write_text(CONFIG)
-    (tmp_path / "config/experiments/demo.yaml").write_text(PAPER)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def project(project, monkeypatch):
+    project.write("config/experiments/demo.yaml", PAPER)
+    monkeypatch.chdir(project.root)
+    return project.root
 
 
 def compute(project, overrides=None, results_folder="results"):

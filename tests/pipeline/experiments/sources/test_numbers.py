@@ -18,9 +18,9 @@ ADULT = {"name": "adult", "column": "hours_per_week"}
 SPARSE = {"name": "msnbc", "column": "first_and_size"}
 
 
-def hours():
+def hours(**data):
     table = pd.DataFrame({"sex": "Male", "hours_per_week": [0, 40, 99], "count": [10, 30, 20]})
-    return number_source(ADULT, Summation(99, real=True), Dataset("adult", table, {}, ABOUT))
+    return number_source({**ADULT, **data}, Summation(99, real=True), Dataset("adult", table, {}, ABOUT))
 
 
 def test_hours_are_scaled():
@@ -35,10 +35,7 @@ def test_hours_are_scaled():
 
 @pytest.mark.parametrize("draw", ["without_replacement", "with_replacement"])
 def test_sampling_variance_is_of_the_sum(draw):
-    table = pd.DataFrame({"sex": "Male", "hours_per_week": [0, 40, 99], "count": [10, 30, 20]})
-    source = number_source(
-        {**ADULT, "draw": draw}, Summation(99, real=True), Dataset("adult", table, {}, ABOUT)
-    )
+    source = hours(draw=draw)
     law = population_from({"users": 40})
     sums = participants(source.task, source, law, repeats=5_000, seed=3, truth="participants").truth
     support = typical(source.task, source, law, truth="population")

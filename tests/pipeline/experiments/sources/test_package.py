@@ -196,13 +196,8 @@ def test_every_setting_is_varied():
     ],
 )
 def test_fixed_records_are_nearest_whole_numbers(data, held):
-    task = sources_task(3)
-    source = sources.source_from(data, task, Path("nowhere"))
+    source = sources.source_from(data, Frequency(3), Path("nowhere"))
     everybody = source.draw(11, np.random.default_rng(1))
     assert list(everybody) == held
     some = source.draw(5, np.random.default_rng(1))
     assert some.sum() == 5 and np.all(some <= held)
-
-
-def sources_task(k):
-    return Frequency(domain_size=k)
