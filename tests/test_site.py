@@ -13,7 +13,6 @@ from scripts_by_file import ROOT
 from shuffledp.protocols.registry import available
 from shuffledp.tasks import TASK_KINDS
 
-
 # -- reference ----------------------------------------------------------------------------------------------------
 
 DOORS = [
