@@ -20,7 +20,9 @@ def query(tmp_path, monkeypatch):
             return None
         return point["k"] / point["eps"] / (1 + (accounting == "exact"))
 
-    made_up_results.write(tmp_path, "one.errors.ours", GRID, closed_form, messages=lambda a, p: 1 + p["k"])
+    made_up_results.write(
+        tmp_path, "one.errors.ours", GRID, closed_form, messages=lambda a, p: 1 + p["k"], simulated=[1.0, 3.0]
+    )
     made_up_results.write(tmp_path, "one.errors.printed", GRID, lambda a, p: 1.0, accountings=["printed"])
     reads = {"errors": ("ours", "printed", "unconfigured"), "nothing": ("ours",)}
     monkeypatch.setattr(evidence_module, "results_read", lambda paper: reads)
@@ -35,8 +37,10 @@ def test_numbers_are_those_of_the_accounting(query):
     assert float(query("expected", "ours", accounting="printed", eps=0.5, k=2)) == 4.0
 
 
-def test_cells_have_their_own_columns_too(query):
+def test_cells_have_own_and_simulated_numbers(query):
     assert finite(query("extra_messages", "ours")).tolist() == [2, 2, 9]
+    simulated = [query(name, "ours", eps=0.5, k=2) for name in ("mean", "standard_error", "count")]
+    assert [float(number) for number in simulated] == [2.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize(

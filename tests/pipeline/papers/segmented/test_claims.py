@@ -16,7 +16,6 @@ from judged_claims import InMemory, claim, judged, outcomes
 
 from shuffledp.accounting.baselines.sets import sep_mm_plan
 from shuffledp.accounting.segmented.items import all_counts_delta
-from shuffledp.accounting.segmented.plan_search import segmented_plan
 from shuffledp.numerics.windows import Window
 from shuffledp.pipeline.claims import verdict_rows
 from shuffledp.pipeline.claims.case import Case
@@ -188,32 +187,29 @@ def test_a_rival_without_results_is_named(monkeypatch):
 
 @pytest.mark.parametrize("accounting", ["printed", "exact"])
 def test_population_errors_are_of_plans(accounting):
-    spread, eps, delta = 2.9, theory.BUDGETS, 2e-6
-    setting = {"delta": delta, "domain_size": 17, "set_size": 4, "accounting": accounting}
-    sizes = {split: tuple(50 * int(x) for x in split.split("-")) for split in SPLITS}
-    separate = {split: sep_mm_plan(n, eps, **setting) for split, n in sizes.items()}
-    ours = {split: segmented_plan(n, eps, blankets=1.0, **setting) for split, n in sizes.items()}
+    spread = 2.9
+    plans = {
+        split: sep_mm_plan(
+            tuple(50 * int(share) for share in split.split("-")), theory.BUDGETS,
+            delta=2e-6, domain_size=17, set_size=4, accounting=accounting,
+        )
+        for split in SPLITS
+    }  # fmt: skip
 
-    def parted(a, p):
-        plan = separate[p["split"]]
+    def cell(a, p):
+        plan = plans[p["split"]]
         known = {f"blankets_{k}": g.blankets for k, g in enumerate(plan.groups, 1)}
         known |= {f"weight_{k}": w for k, w in enumerate(plan.weights, 1)}
-        return {
-            "expected": plan.expected_sse(spread),
-            "domain_size": 17.0,
-            "parameters": json.dumps(known),
-        }
+        return {"expected": plan.expected_sse(spread), "domain_size": 17.0, "parameters": json.dumps(known)}
 
     grid = {"n": [5000], "split": SPLITS}
-    methods = {"separate": parted, "segmented_best": lambda a, p: ours[p["split"]].expected_sse(spread)}
-    planted = {"msnbc": (grid, methods), "uniform": ({"s": [4], **grid}, methods)}
-    evidence = InMemory(Path(), "segmented", results_read("segmented"), planted=planted)
-    case = Case(evidence, {"accounting": accounting}, paper="segmented", target="population", effort="quick")
+    planted = {"msnbc": (grid, {"separate": cell}), "uniform": ({"s": [4], **grid}, {"separate": cell})}
+    evidence = InMemory(Path(), "segmented", {}, planted=planted)
+    case = Case(evidence, {"accounting": accounting}, paper="segmented", target="population")
     assert finite(panels.spreads(case)) == pytest.approx([spread] * 6, rel=1e-9)
-    for split in SPLITS:
-        against_population = ours[split].expected_sse(spread, truth="population")
-        errors = finite(panels.errors(case, "segmented_best", split=split))
-        assert errors == pytest.approx(against_population, rel=1e-3)
+    for split, plan in plans.items():
+        errors = finite(panels.errors(case, "separate", split=split))
+        assert errors == pytest.approx(plan.expected_sse(spread, truth="population"), rel=1e-3)
 
 
 # -- what the accounting decides -------------------------------------------------------------------------------
