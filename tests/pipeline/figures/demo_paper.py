@@ -26,6 +26,8 @@ from shuffledp.protocols.frequency.local import Local
 class Picky(Local):
     name = "picky"
     label = "PICKY_ONE"
+    guarantee = "unproven"
+    guarantee_note = "nobody proved it"
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="printed"):
         if budget.eps == 0.5:

@@ -29,14 +29,19 @@ from shuffledp.pipeline.figures.selection import load_settings
 
 
 @pytest.fixture
-def settings_with(tmp_path):
-    """Return the settings of a paper's file."""
+def paper_with(tmp_path):
+    """Return a paper from the content of its file, with a file of the user's methods."""
 
-    def load(content):
-        (tmp_path / "config/experiments").mkdir(parents=True)
-        (tmp_path / "config/experiments/demo.yaml").write_text(content)
+    def load(content, methods=None):
+        mine = "" if methods is None else f"task: frequency\nmethods: {methods}\n"
+        files = {"experiments/demo": content, "baselines/mine": mine}
+        for name, text in files.items():
+            path = tmp_path / f"config/{name}.yaml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if text:
+                path.write_text(text)
         (tmp_path / "picky.py").write_text(PICKY)
-        return load_settings(CONFIG, tmp_path)
+        return load_settings(CONFIG, tmp_path).papers["demo"]
 
     return load
 
@@ -52,27 +57,16 @@ def test_looks_by_number_differ():
     assert not {own_look(i).color for i in range(9)} & {*COLORS, BLACK}
 
 
-def test_a_baseline_changes_no_look(settings_with, tmp_path):
-    before = looks_of(settings_with(PAPER).papers["demo"])
-    mine = tmp_path / "config/baselines/mine.yaml"
-    mine.parent.mkdir()
-    mine.write_text("task: frequency\nmethods: {mine: {protocol: local}}\n")
-    after = looks_of(load_settings(CONFIG, tmp_path).papers["demo"])
-    assert {m: look for m, look in after.items() if m != "mine"} == before
-    assert after["mine"] not in before.values()
-
-
-def test_methods_of_ones_own_stand_out(settings_with, tmp_path):
-    settings_with(PAPER)
-    mine = tmp_path / "config/baselines/mine.yaml"
-    mine.parent.mkdir()
-    mine.write_text("task: frequency\nmethods: {mine: {protocol: local}, second: {protocol: local}}\n")
-    after = looks_of(load_settings(CONFIG, tmp_path).papers["demo"])
-    own = [after[m] for m in ("mine", "second")]
+def test_methods_of_ones_own_stand_out(paper_with):
+    """They change no other look."""
+    before = looks_of(paper_with(PAPER))
+    after = looks_of(paper_with(PAPER, "{mine: {protocol: local}, second: {protocol: local}}"))
+    own = [after.pop(m) for m in ("mine", "second")]
+    assert after == before
     assert len({one.color for one in own}) == 2
     assert not {one.color for one in own} & set(COLORS)
     assert all(one.width > 2 and one.dash == "-" for one in own)
-    assert all(look.width == 0 for m, look in after.items() if m not in ("mine", "second", "picky"))
+    assert all(look.width == 0 for m, look in before.items() if m != "picky")
 
 
 def test_curves_of_one_color_differ():
@@ -83,18 +77,15 @@ def test_curves_of_one_color_differ():
     assert {apart[curve].color for curve in "acd"} == {look.color}
 
 
-def test_all_figures_mean_those_with_room(tmp_path):
-    # A file for all experiments may name accountings that one of them does not have.
-    (tmp_path / "config/experiments").mkdir(parents=True)
-    one = PAPER.replace("accounting: [printed, exact]", "accounting: [exact]")
-    (tmp_path / "config/experiments/demo.yaml").write_text(
-        one.replace("{accounting: printed}", "{}").replace(", files: accounting", "")
-    )
-    (tmp_path / "picky.py").write_text(PICKY)
-    mine = tmp_path / "config/baselines/mine.yaml"
-    mine.parent.mkdir()
-    mine.write_text("task: frequency\nmethods: {mine: {protocol: local, accounting: [printed, exact]}}\n")
-    paper = load_settings(CONFIG, tmp_path).papers["demo"]
+def of_one_accounting(content):
+    """Return the content of the paper's file with exact accounting alone."""
+    one = content.replace("accounting: [printed, exact]", "accounting: [exact]")
+    return one.replace("{accounting: printed}", "{}").replace(", files: accounting", "")
+
+
+def test_all_figures_mean_those_with_room(paper_with):
+    """A file for all experiments may name accountings that one of them does not have."""
+    paper = paper_with(of_one_accounting(PAPER), "{mine: {protocol: local, accounting: [printed, exact]}}")
     assert paper.experiments["coins"].methods["mine"].accounting == ["exact"]
     assert "mine" in paper.figures["fig1"].methods
 
@@ -192,24 +183,20 @@ def test_protocol_has_look_of_its_identity(shipped):
                     assert looks[method.id] == look_of(identity), (paper.key, method.id)
 
 
-def test_drawing_has_looks_of_its_methods(settings_with, tmp_path):
-    paper = settings_with(PAPER).papers["demo"]
-    jobs = {d.id: d.job("results", ["png"], tmp_path, "paper") for d in drawings_of(paper)}
-    assert set(jobs["fig1"]["looks"]) == {"local", "picky", "constant"}
-    assert jobs["fig2"]["looks"] == {}  # its curves are the values of a variable, not the methods
-    assert jobs["errors"]["looks"] == {}
+def test_drawing_has_looks_of_its_methods(paper_with, tmp_path):
+    drawings = drawings_of(paper_with(PAPER))
+    looks = {d.id: {*d.job("results", ["png"], tmp_path, "paper")["looks"]} for d in drawings}
+    # The curves of fig2 are the values of a variable, not the methods.
+    drawn = {"local", "picky", "constant"}
+    assert looks == {"fig1_printed": drawn, "fig1": drawn, "fig2": set(), "errors": set()}
 
 
-@pytest.mark.parametrize("files, same", [(", files: accounting", False), ("", True)])
-def test_option_has_color_between_accountings(settings_with, files, same):
+@pytest.mark.parametrize("both", [True, False])
+def test_option_has_color_between_accountings(paper_with, both):
     methods = "local: {}\n      grr_blanket: {}\n      other: {protocol: grr_blanket}"
-    one = PAPER.replace("local: {}", methods).replace(", files: accounting", files)
-    if same:
-        one = one.replace("accounting: [printed, exact]", "accounting: [exact]").replace(
-            "{accounting: printed}", "{}"
-        )
-    looks = looks_of(settings_with(one).papers["demo"])
-    assert (looks["other"].color == looks["grr_blanket"].color) == same
+    content = PAPER.replace("local: {}", methods)
+    looks = looks_of(paper_with(content if both else of_one_accounting(content)))
+    assert (looks["other"].color != looks["grr_blanket"].color) == both
     assert looks["other"].marker != looks["grr_blanket"].marker
 
 
