@@ -34,6 +34,10 @@ def unrendered(monkeypatch):
     monkeypatch.setattr(paper_module, "rendered", lambda figure, file_format: b"")
 
 
+def entries(files):
+    return {entry["id"]: entry for entry in json.loads(files["manifest.json"])["entries"]}
+
+
 def jobs(project):
     return {job["id"]: job for job in project.job()["drawings"]}
 
@@ -57,10 +61,9 @@ def texts(figure):
 
 
 def test_picture_has_title_and_no_gaps(pictures, files):
-    titles = {e["id"]: e["title"] for e in json.loads(files["manifest.json"])["entries"]}
-    assert titles["fig1"] == "Error"
+    assert entries(files)["fig1"]["title"] == "Error"
     for name, figure in pictures.items():
-        assert texts(figure).count(titles[name]) == 1
+        assert texts(figure).count(entries(files)[name]["title"]) == 1
         assert not any("not feasible" in text for text in texts(figure))
 
 
@@ -159,11 +162,11 @@ def test_equal_labels_differ_in_legend(project):
 
 def test_stand_in_is_named_everywhere(tmp_path, monkeypatch):
     drawn = Drawn(tmp_path, "A made-up stand_in was used.")
-    files = drawn.draw("fig2")
+    files = draw_all([jobs(drawn)["fig2"]])[0].files
     assert b"stand-in data" in files["fig2.svg"]
     assert b"made-up stand_in" not in files["fig2.svg"]
     monkeypatch.setattr(paper_module, "rendered", lambda figure, file_format: b"")
-    assert json.loads(drawn.draw()["manifest.json"])["entries"][0]["note"] == "A made-up stand_in was used."
+    assert entries(drawn.draw())["fig1"]["note"] == "A made-up stand_in was used."
 
 
 def test_captions_have_facts_and_are_valid(files):
@@ -171,15 +174,37 @@ def test_captions_have_facts_and_are_valid(files):
         if name.endswith(".rst"):
             tree = publish_doctree(content.decode(), settings_overrides={"report_level": 1, "halt_level": 2})
             assert not list(tree.findall(lambda n: n.tagname == "system_message"))
-    entries = {entry["id"]: entry for entry in json.loads(files["manifest.json"])["entries"]}
-    text = " ".join(f"{name}: {value}" for name, value in entries["fig1_printed"]["settings"])
+    text = " ".join(f"{name}: {value}" for name, value in entries(files)["fig1_printed"]["settings"])
     for fact in (
         "categorical (source: synthetic)", "1 + binomial (trials 2000, rate 0.5, 0.1)", "0.25, 0.5, 1, 9.5 nats",
         "1e-05", "the participants' own values", "20", "printed", "*guessed* from `a` plot_", "assumed rate_",
         "guarantee: exact: LOCAL; eps 2 | unproven: PICKY_ONE", "why in doubt: PICKY_ONE: nobody proved it",
     ):  # fmt: skip
         assert fact in text, fact
-    assert dict(entries["fig1"]["settings"])["accounting"] == "printed, exact"
+    assert dict(entries(files)["fig1"]["settings"])["accounting"] == "printed, exact"
+
+
+def test_chart_names_its_columns(files):
+    for id, entry in entries(files).items():
+        if entry["kind"] == "table":
+            assert entry["chart"] is None
+            continue
+        chart, numbers = entry["chart"], pd.read_csv(io.BytesIO(files[f"{id}.csv"]))
+        assert {chart["x"], chart["y"], "curve"} <= set(numbers)
+        assert {curve["id"] for curve in chart["curves"]} == set(numbers["curve"])
+        assert len({(c["color"], c["marker"], str(c["dash"])) for c in chart["curves"]}) == len(
+            chart["curves"]
+        )
+    chart = entries(files)["fig1"]["chart"]
+    assert (chart["x_scale"], chart["y_scale"], chart["panels"]) == ("linear", "log", "rate")
+    assert chart["panel_label"].format(0.5) == "rate = 0.5"
+    ids = [c["id"] for c in chart["curves"]]
+    assert sorted(ids) == sorted(
+        f"{m}|{a}" for m in ("local", "picky", "constant") for a in ("printed", "exact")
+    )
+    dashes = {c["id"].rpartition("|")[2]: c["dash"] for c in chart["curves"]}
+    assert dashes == {"printed": [0, [4, 2]], "exact": "-"}
+    assert entries(files)["fig2"]["chart"]["panels"] is None
 
 
 def test_table_has_cells_in_every_format(files):
@@ -207,7 +232,7 @@ def test_manifest_has_entries_and_cards(project, files, monkeypatch):
     paper = manifest.read(project.root / "results/figures/demo")
     assert [e.id for e in paper.entries] == ["fig1_printed", "fig1", "fig2", "errors"]
     assert paper.run.scale == "paper"
-    assert paper.entries[0].finding == "Errors of all methods."
+    assert {entry.finding for entry in paper.entries} == {"Errors of all methods."}
     assert paper.entries[0].infeasible == (
         "PICKY_ONE (printed) at eps = 0.5, rate = 0.5 and 0.1: not at one half",
     )
@@ -216,7 +241,6 @@ def test_manifest_has_entries_and_cards(project, files, monkeypatch):
 
 
 def test_one_drawing_is_written_alone(project, unrendered):
-    assert {n.partition(".")[0] for n in project.draw("fig1")} == {"fig1"}
     write_drawings([jobs(project)["errors"]])
     assert (project.root / "results/figures/demo/errors.csv").is_file()
 
