@@ -1,11 +1,12 @@
 """Curves differ in their looks, and a protocol has the look of its identity."""
 
 import zlib
-from itertools import combinations, product
+from itertools import combinations
 
 import pandas as pd
 import pytest
 from demo_paper import CONFIG, PAPER, PICKY
+from made_up_cells import points_of
 
 from color_vision import distance
 from scripts_by_file import ROOT
@@ -127,18 +128,14 @@ def test_looks_agree_across_figures_and_differ(shipped):
 
 def fabricated(drawing):
     """Return a picture with made-up closed and simulated numbers of every method at every point."""
-    experiment, job = drawing.experiment, drawing.job("results", ["png"], ROOT, "paper") | {"points": None}
-    rows = []
-    for method in drawing.entry["methods"]:
-        used = experiment.variables(experiment.methods[method])
-        short = {
-            v: values[:2] if v == drawing.entry["x"] else values for v, values in experiment.grid.items()
-        }
-        grid = {v: values for v, values in short.items() if v in used}
-        for accounting, *point in product(experiment.accountings([method]), *grid.values()):
-            row = {"method": method, "accounting": accounting, **dict(zip(grid, point, strict=True))}
-            cell = str(row)
-            rows.append({**row, "cell": cell, "mean": 1 + zlib.crc32(cell.encode()) / 2**32})
+    job = drawing.job("results", ["png"], ROOT, "paper") | {"points": None}
+    grid = {
+        v: values[:2] if v == drawing.entry["x"] else values for v, values in drawing.experiment.grid.items()
+    }
+    rows = [
+        {**row, "cell": str(row), "mean": 1 + zlib.crc32(str(row).encode()) / 2**32}
+        for row in points_of(drawing, grid)
+    ]
     cells = pd.DataFrame(rows).assign(
         label=None, status="ok", guarantee="exact", guarantee_note="", users_expected=10.0
     )
@@ -147,20 +144,15 @@ def fabricated(drawing):
     return job, picture(job, cells, both, "")
 
 
-def curve_drawings(settings):
-    """Every picture of curves."""
-    return [
-        drawing
-        for paper in settings.papers.values()
-        for drawing in drawings_of(paper)
-        if drawing.kind == "figure" and drawing.entry.get("kind") != "pareto"
-    ]
-
-
 @pytest.fixture(scope="module")
 def fabrications(shipped):
     """Every picture of curves with made-up numbers."""
-    return [(drawing, *fabricated(drawing)) for drawing in curve_drawings(shipped)]
+    return [
+        (drawing, *fabricated(drawing))
+        for paper in shipped.papers.values()
+        for drawing in drawings_of(paper)
+        if drawing.kind == "figure" and drawing.entry.get("kind") != "pareto"
+    ]
 
 
 def test_curve_has_marker_of_its_method(fabrications):
