@@ -26,7 +26,6 @@ def write(
     accountings: Iterable[str] = ACCOUNTINGS,
     messages: Any = None,
     simulated: float | Iterable[float] = 1e9,
-    columns: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a method's results; ``closed_form`` and ``messages`` are functions of accounting and point.
 
@@ -48,7 +47,6 @@ def write(
             "status": "infeasible" if value is None else "ok",
             "messages_per_user": sent,
             "extra_messages": None if sent is None else sent - 1,
-            **{name: column(accounting, point) for name, column in (columns or {}).items()},
         }
         cells.append(dict.fromkeys(results.CELLS.names) | known)
         if value is not None:
