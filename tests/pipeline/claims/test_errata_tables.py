@@ -1,7 +1,5 @@
 """Tables of errata and reading notes: their rows and columns, and the check of every witness."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

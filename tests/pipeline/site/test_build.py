@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import itertools
 import os
 import re
@@ -33,32 +31,28 @@ VOID = {"meta", "img", "link", "br", "hr", "input"}
 class Page(HTMLParser):
     """Tags and attributes of a page in order; nesting and attribute names are checked meanwhile."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
-        self.tags: list[tuple[str, dict[str, str]]] = []
-        self.open: list[str] = []
+        self.tags, self.open = [], []
         self.feed(text)
         self.close()
         assert self.open == []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         assert len({name for name, _ in attrs}) == len(attrs)
         assert [name for name, _ in attrs if not re.fullmatch("[a-z][a-z0-9:-]*", name)] == []
-        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        self.handle_startendtag(tag, attrs)
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_startendtag(self, tag, attrs):
         self.tags.append((tag, {name: value or "" for name, value in attrs}))
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         assert self.open.pop() == tag, self.getpos()
 
-    def all(self, name: str) -> list[dict[str, str]]:
+    def all(self, name):
         return [attributes for tag, attributes in self.tags if tag == name]
-
-
-Site = dict[str, bytes]
 
 
 @pytest.fixture(scope="module")
