@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import made_up_results
 import pandas as pd
+import pytest
 
 from shuffledp.pipeline.claims import stated_claims
 from shuffledp.pipeline.claims.claim_jobs import papers_with_claims, results_read
@@ -74,3 +77,20 @@ def assert_changes(planted: Callable[[Any], Planted], verdicts: Mapping[Any, str
     for key in keys:
         found = {argument: {*outcomes(planted(argument), key).values()} for argument in verdicts}
         assert found == {argument: {verdict} for argument, verdict in verdicts.items()}, key
+
+
+def assert_wrong_is_seen(
+    module: ModuleType, name: str, wrong: Callable[..., Any], failing: Mapping[str, list[str]]
+) -> None:
+    """Check that claims without results fail under these accountings if a function of a module is wrong.
+
+    The wrong function has the right one as its first argument.
+    """
+
+    def fails(key: str) -> list[str]:
+        return [accounting for accounting, outcome in outcomes({}, key).items() if outcome == "fails"]
+
+    assert not any(map(fails, failing))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, name, partial(wrong, getattr(module, name)))
+        assert {key: fails(key) for key in failing} == failing

@@ -4,11 +4,9 @@ import json
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
-from judged_claims import InMemory, assert_changes, judged, outcomes
+from judged_claims import InMemory, assert_changes, assert_wrong_is_seen, judged, outcomes
 
-from shuffledp.accounting.dump.dummies import dummy_delta
 from shuffledp.accounting.dump.errors import dump_mse, printed_flexible_mse
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.claim_jobs import results_read
@@ -65,39 +63,23 @@ def test_smaller_pair_share_costs_messages():
     assert (many > 10 * few).all()
 
 
-def test_theorems_with_few_dummies_are_seen(monkeypatch):
-    whole, right = theory.dummy_count, theory.dummy_epsilon
-    with monkeypatch.context() as patch:
-        patch.setattr(theory, "dummy_epsilon", lambda *a, **k: 3 * right(*a, **k))
-        assert outcomes({}, "DU-16") == {"printed": "fails", "exact": "fails"}
-        assert outcomes({}, "DU-09") == {"-": "fails"}
-    with monkeypatch.context() as patch:
-        patch.setattr(theory, "dummy_count", lambda *a, **k: whole(*a, **k) // 10 + 1)
-        assert outcomes({}, "DU-25") == {"-": "fails"}
-    monkeypatch.setattr(theory, "EPS", (0.05,))
-    monkeypatch.setattr(theory, "SETTINGS", {"few": (2000, 50)})
-    assert outcomes({}, "DU-18") == {"-": "holds"}
-    monkeypatch.setattr(theory, "mix_dummy_count", lambda *a, **k: 0)
-    assert outcomes({}, "DU-18") == {"-": "fails"}
-
-
-def test_enumerated_delta_depends_on_total():
-    """One user with two dummies over two values is enumerated by hand, and then the dummies are divided."""
-    by_hand = max(0.0, 0.25) + max(0.0, 0.5 - 0.25 * np.e) + max(0.0, 0.25 - 0.5 * np.e)
-    assert theory.enumerated_delta(1, 2, 2, 1.0) == pytest.approx(by_hand, rel=1e-14)
-    for users in (1, 2, 3, 6):
-        assert theory.enumerated_delta(users, 6 // users, 3, 0.4) == pytest.approx(
-            dummy_delta(3, 6, 0.4), rel=1e-10
-        )
-
-
-def test_sender_and_data_dependence_are_seen(monkeypatch):
-    right = theory.enumerated_delta
-    monkeypatch.setattr(theory, "enumerated_delta", lambda n, s, k, eps: n * right(n, s, k, eps))
-    monkeypatch.setattr(theory, "flexible_dummies_needed", lambda *a: 1.0)
-    assert outcomes({}, "DU-10") == {"printed": "fails", "exact": "fails"}
-    monkeypatch.setattr(theory, "errors_by_value", lambda held, n, k, eps: dict.fromkeys("abc", held**2))
-    assert outcomes({}, "DU-35") == {"-": "fails"}
+@pytest.mark.parametrize(
+    "name, wrong, failing",
+    [
+        (
+            "dummy_epsilon",
+            lambda right, *a, **k: 3 * right(*a, **k),
+            {"DU-16": ["printed", "exact"], "DU-09": ["-"]},
+        ),
+        ("dummy_count", lambda right, *a, **k: right(*a, **k) // 10 + 1, {"DU-25": ["-"]}),
+        ("grr_blanket_delta", lambda right, *a, **k: 1.0, {"DU-18": ["-"], "DU-25": ["-"]}),
+        ("enumerated_delta", lambda right, n, *a: n * right(n, *a), {"DU-10": ["exact"]}),
+        ("flexible_dummies_needed", lambda right, *a: 1.0, {"DU-10": ["printed"]}),
+        ("errors_by_value", lambda right, held, *a: dict.fromkeys("abc", held**2), {"DU-35": ["-"]}),
+    ],
+)
+def test_wrong_theorems_are_seen(name, wrong, failing):
+    assert_wrong_is_seen(theory, name, wrong, failing)
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------

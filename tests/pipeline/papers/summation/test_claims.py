@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from judged_claims import judged, outcomes
+from judged_claims import assert_wrong_is_seen, judged, outcomes
 
 from shuffledp.pipeline.formatters import number
 from shuffledp.pipeline.papers.summation import figure_claims as figures, theorem_claims as theory
@@ -37,16 +37,16 @@ def test_extra_messages_are_below_one(messages, outcome):
     assert "there is no n = 1000000" in lost["why"]
 
 
-def test_wrong_theorems_are_seen(monkeypatch):
-    right = theory.atom_inverse
-    for name, wrong, keys in (
-        ("correlated_noise_delta", lambda *a: 0.5, ("SU-12", "SU-13")),
-        ("negative_binomial_shift_delta", lambda *a: 0.5, ("SU-14",)),
-        ("atom_inverse", lambda size: 2 * right(size), ("SU-15",)),
-    ):
-        monkeypatch.setattr(theory, name, wrong)
-        for key in keys:
-            assert {*outcomes({}, key).values()} == {"fails"}
+@pytest.mark.parametrize(
+    "name, wrong, failing",
+    [
+        ("correlated_noise_delta", lambda right, *a: 0.5, {"SU-12": ["-"], "SU-13": ["printed"]}),
+        ("negative_binomial_shift_delta", lambda right, *a: 0.5, {"SU-14": ["printed"]}),
+        ("atom_inverse", lambda right, size: 2 * right(size), {"SU-15": ["-"]}),
+    ],
+)
+def test_wrong_theorems_are_seen(name, wrong, failing):
+    assert_wrong_is_seen(theory, name, wrong, failing)
 
 
 SIZES, USERS = (2, 3, 5, 10, 15), (10**4, 10**5, 10**6, 10**7)
