@@ -52,6 +52,18 @@ def table(*rows, columns="method accounting eps k number"):
     return pd.DataFrame(rows, columns=columns.split())
 
 
+def by(variable, places, accounting="exact", **numbers):
+    """Return rows of methods with their numbers at the values of a variable."""
+    return table(
+        *[
+            (m, accounting, place, n)
+            for m, own in numbers.items()
+            for place, n in zip(places, own, strict=True)
+        ],
+        columns=f"method accounting {variable} number",
+    )
+
+
 ROWS = table(
     ("a", "exact", 0.1, 50, 2.0),
     ("a", "exact", 1.0, 50, 1.0),
@@ -509,12 +521,12 @@ def sentence(caption, rows, where, trust=None, **names):
     return " ".join(rendered_with(caption, Numbers(rows, methods, where), trusting, **names).split())
 
 
-SUMS = table(
-    *[(m, a, 0.2, n, e) for n in (10, 1000) for m, a, e in (
-        ("correlated_sum", "exact", 61.6), ("correlated_sum", "printed", 61.7), ("split_and_mix", "printed", 49.8),
-        ("bit_sum", "exact", 1100.0), ("central_laplace", "exact", 49.8))],
-    columns="method accounting eps users number",
-)  # fmt: skip
+SUMS = pd.concat(
+    [
+        by("users", [10, 1000], correlated_sum=[61.6] * 2, bit_sum=[1100.0] * 2, central_laplace=[49.8] * 2),
+        by("users", [10, 1000], "printed", correlated_sum=[61.7] * 2, split_and_mix=[49.8] * 2),
+    ]
+).assign(eps=0.2)
 
 
 def sums(rows):
@@ -549,11 +561,7 @@ def finding_of(text):
 
 
 def test_error_dependence_on_users_is_stated():
-    rows = table(
-        *[(m, "exact", d, n, e * (1 if n == 10 else by)) for d in (1e-6, 1e-8) for n in (10, 1000)
-          for m, e, by in (("level", 5.0, 1.01), ("rising", 2.0, 8.5), ("falling", 4.0, 0.2))],
-        columns="method accounting delta users number",
-    )  # fmt: skip
+    rows = by("users", [10, 1000], level=[5.0, 5.05], rising=[2.0, 17.0], falling=[4.0, 0.8])
     text = sentence("comparison/frequency_by_users.rst", rows, {"accounting": "exact"}, methods=["nowhere"])
     assert finding_of(text).startswith("From 10 to 1,000 users, 1 of 3 errors")
     assert "rising 8.50, falling 0.200." in text
@@ -568,12 +576,7 @@ def test_systems_table_states_needed_users():
 
 def test_correlated_noise_names_both_bounds():
     """The ratio uses the best bound of randomized response, and the caption names the other."""
-    rows = table(
-        ("correlated_noise", "exact", 0.01, 10.0),
-        ("grr_blanket", "exact", 0.01, 120.0),
-        ("amplified", "exact", 0.01, 270.0),
-        columns="method accounting share number",
-    )  # fmt: skip
+    rows = by("share", [0.01], correlated_noise=[10.0], grr_blanket=[120.0], amplified=[270.0])
     text = sentence("comparison/frequency.rst", rows, {})
     assert finding_of(text).startswith(
         "Randomized response has 12 times the squared error of correlated noise"
@@ -581,11 +584,9 @@ def test_correlated_noise_names_both_bounds():
     assert "27 times by the clones bound" in text
 
 
-BITS = table(
-    *[(m, "exact", eps, e / eps) for eps in (0.5, 1.0)
-      for m, e in (("multi_union", 2.0), ("correlated_noise", 10.0), ("grr_blanket", 60.0), ("sageo", 1.0))],
-    columns="method accounting eps number",
-)  # fmt: skip
+BITS = by(
+    "eps", [0.5, 1.0], multi_union=[4, 2], correlated_noise=[20, 10], grr_blanket=[120, 60], sageo=[2, 1]
+)
 
 
 def test_best_protocol_for_bits_is_named():
@@ -621,12 +622,15 @@ def test_leaderboard_states_number_of_protocols(order, says):
 
 def test_pair_bound_is_not_called_tighter():
     """The bound for one pair is not called tighter than the bound for all pairs."""
-    methods = ("clones_sensitivity_1", "clones_sensitivity_2", "shuffle_distance_1", "shuffle_distance_2")
-    rows = table(
-        *[(m, "exact", t, e * t) for t in (1, 10) for m, e in zip(methods, (54.0, 23.0, 1.0, 1.0), strict=True)],
-        ("shuffle_distance_2_to_order_30", "exact", 1, 0.2),
-        columns="method accounting rounds number",
-    )  # fmt: skip
+    rows = by(
+        "rounds",
+        [1, 10],
+        clones_sensitivity_1=[54.0, 540.0],
+        clones_sensitivity_2=[23.0, 230.0],
+        shuffle_distance_1=[1.0, 10.0],
+        shuffle_distance_2=[1.0, 10.0],
+        shuffle_distance_2_to_order_30=[0.2, None],
+    ).dropna()
     text = sentence("shuffle_gaussian/composition.rst", rows, {})
     assert "for one pair of data sets, is below the clones bound for all pairs" in finding_of(text)
     assert "neither is tighter" in text and "SG-4" in text
@@ -635,11 +639,8 @@ def test_pair_bound_is_not_called_tighter():
 
 
 def test_curator_noise_covers_both_relations():
-    rows = table(
-        *[(m, "exact", r, e) for r, e in (("replace_one", 4.0), ("add_remove", 9.0))
-          for m, e in (("central_gaussian", e), ("central_laplace", 1.0))],
-        columns="method accounting relation number",
-    )  # fmt: skip
+    relations = ["replace_one", "add_remove"]
+    rows = by("relation", relations, central_gaussian=[4.0, 9.0], central_laplace=[1.0, 1.0])
     text = sentence("comparison/reference_lines.rst", rows, {})
     assert (
         "4 times the variance of discrete Laplace noise if a user is replaced, 9 times if "
@@ -647,14 +648,19 @@ def test_curator_noise_covers_both_relations():
     )
 
 
-SEGMENTED = table(
-    *[("segmented", "exact", 5000, m, e) for m, e in ((0.5, 3.0), (1.0, 2.0008))],
-    *[("segmented", "printed", 5000, m, e) for m, e in ((0.5, 5.0), (1.0, 4.0))],
-    ("segmented", "corrected", 5000, 1.0, 6.0024),
-    *[(m, a, 5000, None, e) for a, by in (("exact", 1), ("printed", 5)) for m, e in
-      (("balls_into_bins", 2.0), ("separate", 4.0), ("separate_inverse_variance", 3.0))],
-    columns="method accounting n m number",
-)  # fmt: skip
+NUMBERS = [0.5, 1.0, None]
+OTHERS = {
+    method: [None, None, number]
+    for method, number in (("balls_into_bins", 2.0), ("separate", 4.0), ("separate_inverse_variance", 3.0))
+}
+SEGMENTED = pd.concat(
+    [
+        by("m", NUMBERS, segmented=[3.0, 2.0008, None], **OTHERS),
+        by("m", NUMBERS, "printed", segmented=[5.0, 4.0, None], **OTHERS),
+        by("m", NUMBERS, "corrected", segmented=[None, 6.0024, None]),
+    ]
+)
+SEGMENTED = SEGMENTED.dropna(subset="number").assign(n=5000)
 RIVALS = ["subset_shuffled", "subset_local", "separate_weighted"]
 
 
