@@ -21,13 +21,17 @@ CELLS = cells_of(
 SUMMARY = summary_of(CELLS)
 
 
+def column(heading, value, accounting="exact", **more):
+    return {"heading": heading, "value": value, "where": {"accounting": accounting}, **more}
+
+
 ENTRY = {
     "methods": list(NAMES),
     "entries": [
-        {"heading": "trust", "value": "trust", "where": {"accounting": "exact"}},
-        {"heading": "exact", "value": "mse", "where": {"accounting": "exact"}, "unit": "counts"},
-        {"heading": "printed", "value": "mse", "where": {"accounting": "printed"}},
-        {"heading": "messages", "value": "messages_per_user", "where": {"accounting": "exact"}},
+        column("trust", "trust"),
+        column("exact", "mse", unit="counts"),
+        column("printed", "mse", "printed"),
+        column("messages", "messages_per_user"),
     ],
     "order": ["trust", "exact"],
     "format": ".3g",
@@ -46,17 +50,13 @@ def test_best_is_first_by_trust():
 
 
 def test_number_over_a_marked_control():
-    where = {"accounting": "exact"}
-    entries = [
-        {"heading": "error", "value": "mse", "where": where},
-        {"heading": "over", "value": "mse", "over": "c", "where": where},
-    ]
+    entries = [column("error", "mse"), column("over", "mse", over="c")]
     some = {**ENTRY, "entries": entries, "order": ["error"], "controls": ["c"]}
     rows, _ = leaderboard(some, CELLS, SUMMARY, NAMES)
     assert list(rows["method"]) == ["curator's (control)", "second", "first", "third"]
     assert list(rows["over"]) == [1.0, 4.0, 8.0, INFEASIBLE]
-    without = [{"heading": "over", "value": "mse", "over": "d", "where": where}]
-    lost, _ = leaderboard({**some, "entries": without, "order": ["over"]}, CELLS, SUMMARY, NAMES)
+    without = {**some, "entries": [column("over", "mse", over="d")], "order": ["over"]}
+    lost, _ = leaderboard(without, CELLS, SUMMARY, NAMES)
     assert set(lost["over"]) == {ABSENT, INFEASIBLE}  # no number stands below
 
 
@@ -80,13 +80,9 @@ def test_ambiguous_selection_is_refused():
 
 
 def test_first_accounting_of_method_is_used():
-    either = {"accounting": ["printed", "exact"]}
-    entries = [
-        {"heading": "error", "value": "mse", "where": either},
-        {"heading": "accounting", "value": "accounting", "where": either},
-    ]
-    some = {**ENTRY, "entries": entries, "order": ["error"]}
-    rows, _ = leaderboard(some, CELLS, SUMMARY, NAMES)
+    either = ["printed", "exact"]
+    entries = [column("error", "mse", either), column("accounting", "accounting", either)]
+    rows, _ = leaderboard({**ENTRY, "entries": entries, "order": ["error"]}, CELLS, SUMMARY, NAMES)
     assert list(rows["method"]) == ["curator's", "second", "first", "third"]
     assert list(rows["accounting"]) == ["exact", "printed", "printed", "exact"]
     assert list(rows["error"]) == [0.0625, 0.75, INFEASIBLE, INFEASIBLE]

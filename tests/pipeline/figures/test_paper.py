@@ -257,8 +257,25 @@ def test_columns_have_dotted_lines(project, unrendered):
 EVERY = {"fig1_printed", "fig1", "fig2", "errors"}
 
 
+@pytest.fixture
+def changed_by(tmp_path):
+    """Return the drawings whose jobs another file of the configuration changes."""
+    project = Drawn(tmp_path)
+
+    def changed(name, change):
+        before, whole = jobs(project), project.job()
+        file = tmp_path / "config" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(change(file.read_text() if file.exists() else ""))
+        project.settings = project.load()
+        assert project.job() != whole
+        return {id for id, job in jobs(project).items() if job != before[id]}
+
+    return changed
+
+
 @pytest.mark.parametrize(
-    "old, new, changed",
+    "old, new, drawings",
     [
         ('label: "eps 2"', 'label: "two"', EVERY - {"fig2"}),
         ('title: "Error by rate"', 'title: "By rate"', {"fig2"}),
@@ -269,35 +286,23 @@ EVERY = {"fig1_printed", "fig1", "fig2", "errors"}
         ('citation: "Nobody 2024"', 'citation: "Somebody 2024"', set()),  # in the manifest alone
     ],
 )
-def test_change_is_in_its_jobs(tmp_path, old, new, changed):
+def test_change_is_in_its_jobs(changed_by, old, new, drawings):
     """The rules of single figures take these jobs as parameters."""
-    project = Drawn(tmp_path)
-    whole, before = project.job(), jobs(project)
-    file = tmp_path / "config/experiments/demo.yaml"
-    assert old in file.read_text()
-    file.write_text(file.read_text().replace(old, new, 1))
-    project.settings = project.load()
-    assert {id for id, job in jobs(project).items() if job != before[id]} == changed
-    assert project.job() != whole
+    assert changed_by("experiments/demo.yaml", lambda text: text.replace(old, new, 1)) == drawings
+
+
+@pytest.mark.parametrize(
+    "figures, drawings", [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
+)
+def test_baseline_is_in_its_figures(changed_by, figures, drawings):
+    mine = f"task: frequency\nmethods: {{mine: {{protocol: local}}}}\nfigures: {figures}\n"
+    assert changed_by("baselines/mine.yaml", lambda _: mine) == drawings
 
 
 def test_citation_is_part_of_claim_table(project):
     table = ClaimTable("demo", "errata", "Errata", "errata.rst", "Nobody 2024")
     other = replace(table, citation="Somebody 2024")
     assert table.job("results", project.root, "paper") != other.job("results", project.root, "paper")
-
-
-@pytest.mark.parametrize(
-    "figures, changed", [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
-)
-def test_baseline_is_in_its_figures(tmp_path, figures, changed):
-    project = Drawn(tmp_path)
-    before = jobs(project)
-    mine = tmp_path / "config/baselines/mine.yaml"
-    mine.parent.mkdir()
-    mine.write_text(f"task: frequency\nmethods: {{mine: {{protocol: local}}}}\nfigures: {figures}\n")
-    project.settings = project.load()
-    assert {id for id, job in jobs(project).items() if job != before[id]} == changed
 
 
 def test_damaged_result_is_refused(tmp_path):
