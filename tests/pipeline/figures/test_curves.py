@@ -21,13 +21,9 @@ from shuffledp.pipeline.figures.picture import Part, Picture
 from shuffledp.pipeline.figures.style import column_style, figure_style
 
 
-def made(drawing, numbers, labels=None, kind="computed", **more):
-    """Return a picture of curves, by their numbers at eps of 1 and 2, or by pairs of eps and number."""
-    rows = [
-        (curve, kind, *(pair if isinstance(pair, tuple) else (float(place), pair)))
-        for curve, pairs in numbers.items()
-        for place, pair in enumerate(pairs, 1)
-    ]
+def made(drawing, numbers, labels=None, kind="computed", at=(1.0, 2.0), **more):
+    """Return a picture of curves by their numbers at some eps."""
+    rows = [(c, kind, x, y) for c, own in numbers.items() for x, y in zip(at, own, strict=True)]
     labels = labels or {curve: curve.upper() for curve in numbers}
     frame = pd.DataFrame(rows, columns=["curve", "kind", "eps", "mean"]).assign(standard_error=np.nan)
     looks = {curve: palette.numbered_look(i) for i, curve in enumerate(labels)}
@@ -145,11 +141,11 @@ def test_names_of_curves_and_in_key(numbers, labels, shown):
 
 
 def test_gap_is_where_x_jumps():
-    points = [(1.0, 0.1), (2.0, 0.5), (90.0, 0.6), (100.0, 0.9)]
-    (ax,) = draw(made({"x_scale": "log", "along": "round"}, {"a": points}, kind="simulated")).axes
-    drawn = line(ax, "a").get_xydata()
-    assert [*map(tuple, drawn[~np.isnan(drawn[:, 0])])] == points
-    assert np.isnan(drawn[:, 0]).nonzero()[0].tolist() == [2]
+    drawing, at, numbers = {"x_scale": "log", "along": "round"}, [1, 2, 90, 100], [0.1, 0.5, 0.6, 0.9]
+    (ax,) = draw(made(drawing, {"a": numbers}, kind="simulated", at=at)).axes
+    x, y = line(ax, "a").get_data()
+    assert (x[~np.isnan(x)].tolist(), y[~np.isnan(y)].tolist()) == (at, numbers)
+    assert np.isnan(x).nonzero()[0].tolist() == [2]
 
 
 RISING = {"a": [1.0, 2.0]}
