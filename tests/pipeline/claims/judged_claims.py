@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import made_up_results
 import pandas as pd
 import pytest
 
@@ -19,9 +19,15 @@ from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.verdict_rows import rows
 from shuffledp.pipeline.query import MissingResultsError
 
+ACCOUNTINGS = ("printed", "exact")
 Verdicts = dict[tuple[str, str], dict[str, str]]
 #: By experiment, the grid, and by method a constant or a function of accounting and point.
 Planted = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
+
+
+def points(grid: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the points of a grid."""
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
 @dataclass(frozen=True)
@@ -29,13 +35,13 @@ class InMemory(Evidence):
     """Results in memory; a cell is an error, a dict with ``expected`` and other columns, or None if infeasible."""
 
     planted: Planted = field(default_factory=dict)
-    accountings: tuple[str, ...] = made_up_results.ACCOUNTINGS
+    accountings: tuple[str, ...] = ACCOUNTINGS
 
     def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
         """Return the cells as `Evidence.cells` does."""
         grid, methods = self.planted.get(experiment, ({}, {}))
         value, found = methods.get(method) if accounting in self.accountings else None, []
-        for point in made_up_results.points(grid):
+        for point in points(grid):
             cell = value(accounting, point) if callable(value) else value
             if cell is not None:
                 known = cell if isinstance(cell, dict) else {"expected": cell}
@@ -55,9 +61,7 @@ def claim(key: str) -> stated_claims.Claim:
     return next(one for paper in papers_with_claims() for one in stated_claims.claims(paper) if one.id == key)
 
 
-def judged(
-    planted: Planted, key: str, accountings: tuple[str, ...] = made_up_results.ACCOUNTINGS
-) -> Verdicts:
+def judged(planted: Planted, key: str, accountings: tuple[str, ...] = ACCOUNTINGS) -> Verdicts:
     """Return the rows of a claim by accounting and target, from results in memory."""
     one = claim(key)
     evidence = InMemory(Path(), one.paper, results_read(one.paper), planted=planted, accountings=accountings)
