@@ -119,7 +119,7 @@ def shipped():
 def test_looks_agree_across_figures_and_differ(shipped):
     """A method looks the same in every figure, and two methods of a figure look different."""
     for paper in shipped.papers.values():
-        seen: dict[str, dict[str, object]] = {}
+        seen = {}
         for drawing in drawings_of(paper):
             looks = drawing.job("results", ["png"], ROOT, "paper").get("looks", {})
             assert len({(look["color"], look["marker"]) for look in looks.values()}) == len(looks), drawing.id

@@ -70,18 +70,16 @@ def site(tmp_path_factory):
 
 
 def focused(page, attribute):
-    value: str | None = page.evaluate(f"document.activeElement.getAttribute({attribute!r})")
-    return value
+    return page.evaluate(f"document.activeElement.getAttribute({attribute!r})")
 
 
 def shown_pictures(page, card):
     """Return the visible pictures of a card."""
-    found: list[str] = page.evaluate(
+    return page.evaluate(
         "id => [...document.querySelectorAll(`#${id} img`)].filter(i => i.checkVisibility())"
         ".map(i => i.getAttribute('src').split('/').pop())",
         card,
     )
-    return found
 
 
 @in_browser
@@ -179,11 +177,10 @@ hashes,shuffler permutes,infeasible,too few users
 
 def methods(page):
     """Return the visible methods of a leaderboard in their order."""
-    found: list[str] = page.evaluate(
+    return page.evaluate(
         "[...document.querySelectorAll('table.board tbody tr')].filter(r => r.checkVisibility())"
         ".map(r => r.cells[0].textContent)"
     )
-    return found
 
 
 @in_browser
