@@ -22,6 +22,14 @@ DATA = ("synthetic", "ipums", "ratings")
 USERS = {"n": [10**4, 10**5, 10**6], "eps": [0.2, 0.5, 1.0]}
 
 
+def planted_cells(grid, cell):
+    """Plant a function of method and point for every protocol, on a grid by experiment."""
+    return {
+        experiment: (grid(experiment), {method: lambda a, p, m=method: cell(m, p) for method in methods})
+        for experiment, methods in results_read("dump").items()
+    }
+
+
 def everywhere(value, sent=lambda method, point: 1.0, eps=EPS):
     """Plant functions of method and point for error and messages, for every protocol on all data."""
 
@@ -30,13 +38,7 @@ def everywhere(value, sent=lambda method, point: 1.0, eps=EPS):
         return known | {"users_expected": 1.0, "domain_size": 50.0}
 
     own = {"users": {"n": [1000, 10_000]}, "domains": {"k": [50]}}
-    return {
-        experiment: (
-            {"delta": [1e-6]} | own.get(experiment, {}) | {"eps": eps},
-            {method: lambda a, p, m=method: cell(m, p) for method in methods},
-        )
-        for experiment, methods in results_read("dump").items()
-    }
+    return planted_cells(lambda experiment: {"delta": [1e-6], **own.get(experiment, {}), "eps": eps}, cell)
 
 
 def test_infeasible_rivals_are_no_rivals():
@@ -233,22 +235,20 @@ def test_the_maximum_of_public_coin(curve, outcome):
 def deviating(z, dummies=1, rate=1.0, mean=lambda method: 1.0, count=30):
     """Plant cells whose simulated error is z standard errors from the expected error."""
 
-    def cell(method):
+    def cell(method, point):
         expected = mean(method)
-        parameters = json.dumps({"dummies": dummies, "dummies_per_sender": dummies})
-        row = {"expected": expected, "mean": expected * (1 + 0.01 * z), "standard_error": 0.01 * expected}
-        return row | {
+        return {
+            "expected": expected,
+            "mean": expected * (1 + 0.01 * z),
+            "standard_error": 0.01 * expected,
             "count": count,
             "rate": rate,
             "users_expected": 1000,
             "domain_size": 50,
-            "parameters": parameters,
+            "parameters": json.dumps({"dummies": dummies, "dummies_per_sender": dummies}),
         }
 
-    return {
-        experiment: ({"eps": range(1, 5)}, {method: cell(method) for method in methods})
-        for experiment, methods in results_read("dump").items()
-    }
+    return planted_cells(lambda experiment: {"eps": range(1, 5)}, cell)
 
 
 @pytest.mark.parametrize(

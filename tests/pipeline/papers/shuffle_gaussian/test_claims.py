@@ -1,7 +1,5 @@
 """Claims on the shuffle Gaussian mechanism, on both sides of every threshold."""
 
-import math
-
 import pytest
 from judged_claims import assert_wrong_is_seen, judged, outcomes
 
@@ -46,13 +44,6 @@ def test_clones_are_tighter_by_proof(clones, exact):
         "composition": ({"rounds": [1]}, {"shuffle_distance_2": 1.0, "clones_sensitivity_2": clones}),
     }
     assert outcomes(planted, "SG-11", accountings=PRINTED) == {"printed": "holds", "exact": exact}
-
-
-def test_partition_sum_is_the_moment():
-    """For two reports and order 2, the sum is the mean of the squares of (X + Y) / 2."""
-    square, other = math.exp(1 / 0.25), 1.0
-    assert bounds.enumerated_rdp(2, 2, 0.5) == pytest.approx(math.log((square + other) / 2), rel=1e-14)
-    assert bounds.enumerated_rdp(3, 1, 0.5) == pytest.approx(3 / (2 * 0.25), rel=1e-14)
 
 
 @pytest.mark.parametrize(
