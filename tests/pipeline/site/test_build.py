@@ -287,7 +287,7 @@ def test_claims_have_verdicts_and_their_errata(site):
     assert 'data-verdict="untestable"' in third
 
 
-def test_claims_errata_questions_and_figures_are_linked(site):
+def test_claims_errata_and_figures_are_linked(site):
     linked = '<a href="../pages/claims.html#RP-01">RP-01</a> <span class="effect is-in-part">in part</span>'
     figure, erratum = (
         f'href="../pages/{to}"' for to in ("random_population.html#fig4", "errata.html#RP-E16")

@@ -44,10 +44,7 @@ CONTRAST = """() => {
 }"""
 
 
-def in_browser(test):
-    return pytest.mark.browser(requires_browser(test))
-
-
+pytestmark = [pytest.mark.browser, requires_browser]
 NARROW = (390, 844)
 SIZES = pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
 PAGES = (
@@ -55,8 +52,7 @@ PAGES = (
     *(f"pages/{name}.html" for name in (*PAPERS, "papers", "overall", "protocols", "protocols/pure_dump")),
     *(f"pages/{name}.html" for name in ("choose", "claims", "audit", "errata", "open_questions")),
 )
-CLAIMS_PAGE, AUDIT_PAGE, ERRATA_PAGE, QUESTIONS_PAGE = PAGES[-4:]
-SELECTOR_PAGE = "pages/choose.html"
+ERRATA_PAGE, SELECTOR_PAGE = "pages/errata.html", "pages/choose.html"
 LIBRARY = "bokeh.min.js"
 
 
@@ -82,7 +78,6 @@ def shown_pictures(page, card):
     )
 
 
-@in_browser
 @SIZES
 @pytest.mark.parametrize("name", PAGES)
 def test_everything_shows_without_foreign_requests(site, name, viewport):
@@ -109,7 +104,6 @@ def test_everything_shows_without_foreign_requests(site, name, viewport):
             assert saturated.mean() > 0.001  # curves in several colors
 
 
-@in_browser
 @pytest.mark.parametrize("viewport", [DESKTOP, (800, 900), (420, 900)])
 def test_the_selector_answers_typed_numbers(site, viewport):
     with open_page(site / SELECTOR_PAGE, viewport) as opened:
@@ -149,7 +143,6 @@ def test_the_selector_answers_typed_numbers(site, viewport):
         assert opened.errors == [] and opened.foreign_requests == []
 
 
-@in_browser
 def test_page_works_without_scripts(site):
     """The first setting is shown, and no picture is blank in print."""
     with open_page(site / SELECTOR_PAGE) as opened:
@@ -183,7 +176,6 @@ def methods(page):
     )
 
 
-@in_browser
 @SIZES
 def test_leaderboard_is_sorted_and_filtered(papers, tmp_path, viewport):
     papers[PAPERS[1]].table("board", BOARD, title="Protocols", board="who is trusted")
@@ -226,7 +218,6 @@ def colored(page, plot, color):
     return int((np.abs(pixels - wanted).max(axis=2) < 0.1).sum())
 
 
-@in_browser
 @SIZES
 def test_keyboard_explores_charts(site, viewport):
     orange = CHART["curves"][1]["color"]
@@ -259,7 +250,6 @@ def test_keyboard_explores_charts(site, viewport):
         assert opened.foreign_requests == []
 
 
-@in_browser
 @SIZES
 def test_pointer_and_tap_show_values(site, viewport):
     with open_page(site / PAGES[1], viewport) as opened:
@@ -286,7 +276,6 @@ def test_pointer_and_tap_show_values(site, viewport):
         assert "standard error: 0.01" in told.inner_text()
 
 
-@in_browser
 @SIZES
 def test_keyboard_reaches_links_and_files(site, viewport):
     with open_page(site / PAGES[1], viewport) as opened:
@@ -313,7 +302,6 @@ def test_keyboard_reaches_links_and_files(site, viewport):
         assert focused(page, "href") == "#fig4"
 
 
-@in_browser
 @pytest.mark.parametrize("name", PAGES)
 def test_text_contrasts_with_its_background(site, name):
     with open_page(site / name) as opened:
@@ -332,7 +320,6 @@ def test_text_contrasts_with_its_background(site, name):
             assert set(opened.page.locator(".picture").evaluate_all(colors)) <= {"rgb(255, 255, 255)"}
 
 
-@in_browser
 @SIZES
 def test_long_tables_scroll_under_their_header(site, viewport):
     with open_page(site / PAGES[1], viewport) as opened:
@@ -351,7 +338,6 @@ def test_long_tables_scroll_under_their_header(site, viewport):
         opened.page.wait_for_function("() => document.querySelector('#wide .scroll').scrollLeft > 0")
 
 
-@in_browser
 @SIZES
 @pytest.mark.parametrize(
     "name, found, heading, ascending",
@@ -363,7 +349,7 @@ def test_long_tables_scroll_under_their_header(site, viewport):
             ["RP-E16", "RP-N2"],
         ),
         (
-            CLAIMS_PAGE,
+            "pages/claims.html",
             {("text", "random settings"): ["RP-08"], ("verdict", "in part"): ["RP-01"], ("kind", "ordering"): ["O-15"]},
             "Verdict",
             ["RP-08", "RP-01", "O-15"],
@@ -394,7 +380,6 @@ def test_entries_are_searched_filtered_and_sorted(site, viewport, name, found, h
         assert opened.errors == []
 
 
-@in_browser
 def test_link_to_erratum_opens_its_details(site):
     with open_page(site / ERRATA_PAGE) as opened:
         opened.page.goto((site / ERRATA_PAGE).resolve().as_uri() + "#RP-N2")
@@ -402,7 +387,6 @@ def test_link_to_erratum_opens_its_details(site):
         assert opened.page.locator("#RP-N2 details").get_attribute("open") is not None
 
 
-@in_browser
 def test_moved_site_works(site, tmp_path):
     moved = tmp_path / "a folder" / "moved #1"
     for name in ("figures", "pages", "site"):

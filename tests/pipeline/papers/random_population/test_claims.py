@@ -57,7 +57,7 @@ def test_panels_below_threshold_change_the_verdict(kept, verdict, measured, said
     assert f"{said} that the text lists" in row["why"]
 
 
-def test_unlisted_rate_is_named_and_decides_nothing():
+def test_unlisted_rate_is_named_only():
     def only(rates, kept):
         cells = {"local": 1.0, "amplified": lambda a, p: kept if p["rate"] == 0.01 else 0.2}
         return {"adult": ({"rate": rates, "eps": EPS}, cells)}
