@@ -55,6 +55,10 @@ class Page(HTMLParser):
         return [attributes for tag, attributes in self.tags if tag == name]
 
 
+def render(results, **how):
+    return pages.render(results, PAPERS, PROTOCOLS, **how)
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """Return the folder that `site` is built from, which no test changes."""
@@ -65,7 +69,7 @@ def results(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def site(results):
-    return pages.render(results, PAPERS, PROTOCOLS)
+    return render(results)
 
 
 def html(site, name):
@@ -109,7 +113,7 @@ def test_protocol_page_has_the_runs_results(papers, tmp_path):
     for entry in of(papers, PAPERS[0], "fig4"):
         entry["protocols"] = ["pure_dump"]
     first.publish()
-    text = html(pages.render(tmp_path, PAPERS, PROTOCOLS), "protocols/pure_dump")
+    text = html(render(tmp_path), "protocols/pure_dump")
     assert "<h1>pureDUMP</h1>" in text and "also as curator" not in text
     assert text.count(">histogram (squared error of a count of users)</th>") == 1
     assert text.count('<td class="number">100,000</td>') == 4
@@ -141,12 +145,12 @@ def test_empty_columns_are_left_out(site, papers, tmp_path):
         [row | {"over_curator": ""} for row in rows_of("ranking")]
     )
     papers["overall"].publish()
-    assert heading not in html(pages.render(tmp_path, PAPERS, PROTOCOLS), "protocols/pure_dump")
+    assert heading not in html(render(tmp_path), "protocols/pure_dump")
 
 
 def test_pages_link_only_to_given_addresses(results, site):
     links = {"docs": "../docs/index.html", "repository": "https://example.org/code"}
-    linked = pages.render(results, PAPERS, PROTOCOLS, links=links)
+    linked = render(results, links=links)
     assert '<a href="../docs/index.html">Docs</a>' in html(linked, "index")
     assert '<a href="../../docs/index.html">Docs</a>' in html(linked, "choose")
     assert '<a href="https://example.org/code">Repository</a>' in html(linked, "choose")
@@ -315,7 +319,7 @@ def test_headlines_must_be_there_and_whole(papers, tmp_path):
     path = tmp_path / "claims/headlines.csv"
     path.write_bytes(path.read_bytes().replace(b"in part", b"holds"))
     with pytest.raises(IntegrityError, match="headlines"):
-        pages.render(tmp_path, PAPERS, PROTOCOLS)
+        render(tmp_path)
 
 
 def test_errata_links_respect_their_context():
@@ -347,9 +351,7 @@ def test_only_long_fractions_are_shortened(papers, tmp_path):
     paper = papers["dump"]
     paper.files["wide.csv"] = "\n".join(["name,value", *(f"row,{text}" for text in texts), ""]).encode()
     paper.publish()
-    cells = re.findall(
-        r"<td[^>]*>(?:<data[^>]*>)?([^<]*)", html(pages.render(tmp_path, PAPERS, PROTOCOLS), "dump")
-    )
+    cells = re.findall(r"<td[^>]*>(?:<data[^>]*>)?([^<]*)", html(render(tmp_path), "dump"))
     assert cells == [shown.get(text, text) for text in texts]
 
 
@@ -357,10 +359,10 @@ def test_only_long_fractions_are_shortened(papers, tmp_path):
 def test_small_runs_show_kept_verdicts(tmp_path):
     kept = tmp_path / "kept.csv"
     kept.write_text("id,verdict\nRP-01,fails\nRP-08,holds\n")
-    assert "papers’ scale" not in html(pages.render(tmp_path, PAPERS, PROTOCOLS, kept=kept), "claims")
+    assert "papers’ scale" not in html(render(tmp_path, kept=kept), "claims")
     small = {"scale": "shortened", "accounting": "exact"}
     publish_table(tmp_path, "claims", small, small | {"id": "RP-08", "overall": "holds"})
-    site = pages.render(tmp_path, PAPERS, PROTOCOLS, kept=kept)
+    site = render(tmp_path, kept=kept)
     assert html(site, "claims").count("(papers’ scale: ") == 1
     assert ">all papers, kept results at the papers’ scale</th>" in html(site, "index")
     assert "(papers’ scale: fails)" in html(site, PAPERS[0])
@@ -387,7 +389,7 @@ def test_hostile_text_stays_text(papers, tmp_path):
     paper.publish()
     bad_claim = dict.fromkeys(("claim", "where", "verdict", "why"), bad)
     publish_table(tmp_path, "headlines", {"paper": "dump", "figure": "fig5"} | bad_claim)
-    site = pages.render(tmp_path, PAPERS, PROTOCOLS)
+    site = render(tmp_path)
     scripts = {
         "index": ["site/site.js"],
         "dump": ["../site/site.js", ""],
@@ -426,7 +428,7 @@ def test_a_bad_caption_stops_the_site(papers, tmp_path):
     papers["dump"].files["fig5.rst"] = b"What one learns.\n\nUnfinished **strong"
     papers["dump"].publish()
     with pytest.raises(pages.CaptionError, match=r"fig5\.rst"):
-        pages.render(tmp_path, PAPERS, PROTOCOLS)
+        render(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["changed", "missing"])
@@ -436,7 +438,7 @@ def test_damaged_files_name_make_repair(papers, tmp_path, kind):
         content = path.read_bytes()
         path.unlink() if kind == "missing" else path.write_bytes(content[:-1])
         with pytest.raises(IntegrityError, match=f"{name}(?s:.*)make repair"):
-            pages.render(tmp_path, PAPERS, PROTOCOLS)
+            render(tmp_path)
         path.write_bytes(content)
 
 
@@ -462,7 +464,7 @@ def test_manifests_of_another_form_are_refused(papers, tmp_path):
         paper.manifest["entries"][0] = first | change
         paper.publish()
         with pytest.raises(pages.ManifestError, match=re.escape(reason)):
-            pages.render(tmp_path, PAPERS, PROTOCOLS)
+            render(tmp_path)
 
 
 def test_misplaced_or_repeated_papers_are_refused(papers, tmp_path):
@@ -501,7 +503,7 @@ def test_study_is_below_the_papers(papers, tmp_path):
     second = papers[PAPERS[1]]
     second.manifest["kind"] = "study"
     second.publish()
-    site = pages.render(tmp_path, PAPERS, PROTOCOLS)
+    site = render(tmp_path)
     index = html(site, "index")
     assert "No headline claim is recorded" not in index
     assert f'id="{PAPERS[1]}"' not in index
