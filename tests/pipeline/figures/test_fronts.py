@@ -38,11 +38,13 @@ METHODS = [*CELLS["method"].unique()]
 SUMMARY = summary_of(CELLS)
 
 
-def job(kind, **entry):
+def job(**entry):
     """Return a job for these results."""
     drawn = {
         "title": "Protocols",
-        "kind": kind,
+        "kind": "pareto",
+        "x": "messages_per_user",
+        "y": "mse",
         "methods": METHODS,
         "controls": ["curator"],
         "unit": "counts",
@@ -50,10 +52,7 @@ def job(kind, **entry):
     }
     return {
         "entry": drawn,
-        "where": {
-            "accounting": ["exact", "printed"],
-            "values": 10,
-        },
+        "where": {"accounting": ["exact", "printed"], "values": 10},
         "labels": dict.fromkeys(METHODS),
         "looks": {method: asdict(numbered_look(place)) for place, method in enumerate(METHODS)},
         "grid": {"values": [10, 20]},
@@ -61,7 +60,9 @@ def job(kind, **entry):
     }
 
 
-PARETO = {"x": "messages_per_user", "y": "mse"}
+def picture(made):
+    with figure_style():
+        return made.draw()
 
 
 def rows(text):
@@ -97,7 +98,7 @@ def test_trust_models_have_leaderboard_order():
 
 def test_offers_have_the_requested_unit():
     at = CELLS[CELLS["values"] == 10]
-    entry = job("pareto", **PARETO)["entry"]
+    entry = job()["entry"]
     found = [(o.method, o.cost, round(o.error, 9)) for o in offers(at, SUMMARY, entry)]
     assert found == [*zip(at["method"], at["messages_per_user"], at["error"] * USERS**2, strict=True)]
     plain = offers(at, SUMMARY, {**entry, "unit": None})
@@ -111,9 +112,8 @@ def drawn_points(ax):
 
 
 def test_pareto_picture_fills_front_points():
-    made = pareto(job("pareto", **PARETO), CELLS, SUMMARY, "made up")
-    with figure_style():
-        figure = made.draw()
+    made = pareto(job(), CELLS, SUMMARY, "made up")
+    figure = picture(made)
     everywhere, close = figure.axes
     full = {place for place, filled in drawn_points(everywhere).items() if filled}
     assert full == {(1.0, 8.0), (2.0, 2.0), (4.0, 1.0)}
@@ -127,7 +127,7 @@ def test_pareto_picture_fills_front_points():
 
 
 def test_pareto_table_marks_the_front():
-    made = pareto(job("pareto", **PARETO), CELLS, SUMMARY, "")
+    made = pareto(job(), CELLS, SUMMARY, "")
     found = {row["method"]: row for row in rows(made.numbers)}
     assert [m for m, row in found.items() if row["front"] == "True"] == ["cheap", "good", "printed"]
     assert found["curator"]["control"] == "True" and found["curator"]["trust"] == "curator"
@@ -141,14 +141,13 @@ def test_pareto_table_marks_the_front():
 
 
 def test_controls_have_lines_of_their_own():
-    two = job("pareto", **{**PARETO, "controls": ["curator", "beaten"]})
+    two = job(controls=["curator", "beaten"])
     looks = {method: {**look, "color": "#000000", "dash": "-"} for method, look in two["looks"].items()}
     made = pareto(two | {"looks": looks}, CELLS, SUMMARY, "")
     assert made.chart is not None
     lines = {curve.id: str(curve.dash) for curve in made.chart.curves}
     assert lines["curator"] != lines["beaten"]
-    with figure_style():
-        figure = made.draw()
+    figure = picture(made)
     levels = [
         line for line in figure.axes[1].lines if line.get_xdata()[0] == 0 and line.get_marker() == "None"
     ]
@@ -158,15 +157,13 @@ def test_controls_have_lines_of_their_own():
 def test_methods_in_one_place_share_name():
     cells = CELLS.copy()
     cells.loc[0, ["messages_per_user", "error"]] = 2.001, CELLS["error"][1]  # cheap as good
-    with figure_style():
-        figure = pareto(job("pareto", **PARETO), cells, summary_of(cells), "").draw()
+    figure = picture(pareto(job(), cells, summary_of(cells), ""))
     assert "Good, Cheap" in [text.get_text() for text in figure.axes[1].texts]
 
 
 def test_infeasible_picture_has_a_text():
     nothing = CELLS.assign(status="infeasible", guarantee=None)
-    made = pareto(job("pareto", **PARETO), nothing, SUMMARY[:0], "")
-    with figure_style():
-        figure = made.draw()
+    made = pareto(job(), nothing, SUMMARY[:0], "")
+    figure = picture(made)
     assert not figure.axes and [text.get_text() for text in figure.texts] == [INFEASIBLE]
     assert len(rows(made.numbers)) == 0 and made.chart is None

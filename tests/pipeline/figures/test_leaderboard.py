@@ -38,9 +38,13 @@ ENTRY = {
 }
 
 
+def board(entry):
+    return leaderboard(entry, CELLS, SUMMARY, NAMES)
+
+
 def test_best_is_first_by_trust():
     """Infeasible methods are last."""
-    rows, numbers = leaderboard(ENTRY, CELLS, SUMMARY, NAMES)
+    rows, numbers = board(ENTRY)
     assert list(rows["method"]) == ["second", "first", "curator's", "third"]
     assert numbers == ["exact", "printed", "messages"]
     assert list(rows["trust"]) == ["shuffler permutes"] * 2 + ["curator", "shuffler permutes"]
@@ -52,16 +56,16 @@ def test_best_is_first_by_trust():
 def test_number_over_a_marked_control():
     entries = [column("error", "mse"), column("over", "mse", over="c")]
     some = {**ENTRY, "entries": entries, "order": ["error"], "controls": ["c"]}
-    rows, _ = leaderboard(some, CELLS, SUMMARY, NAMES)
+    rows, _ = board(some)
     assert list(rows["method"]) == ["curator's (control)", "second", "first", "third"]
     assert list(rows["over"]) == [1.0, 4.0, 8.0, INFEASIBLE]
     without = {**some, "entries": [column("over", "mse", over="d")], "order": ["over"]}
-    lost, _ = leaderboard(without, CELLS, SUMMARY, NAMES)
+    lost, _ = board(without)
     assert set(lost["over"]) == {ABSENT, INFEASIBLE}  # no number stands below
 
 
 def test_three_forms_of_the_same_rows():
-    forms = as_leaderboard(ENTRY, *leaderboard(ENTRY, CELLS, SUMMARY, NAMES))
+    forms = as_leaderboard(ENTRY, *board(ENTRY))
     assert forms["csv"].splitlines()[1] == "second,shuffler permutes,2500,0.75,1,"
     assert "| second" in forms["md"] and "2.5e+03" in forms["md"]
     assert r"second & shuffler permutes & $2.5 \cdot 10^{3}$" in " ".join(forms["tex"].split())
@@ -69,20 +73,20 @@ def test_three_forms_of_the_same_rows():
 
 def test_without_infeasible_rows_no_reasons():
     some = {**ENTRY, "methods": ["b", "c"], "entries": [ENTRY["entries"][i] for i in (0, 1, 3)]}
-    rows, _ = leaderboard(some, CELLS, SUMMARY, NAMES)
+    rows, _ = board(some)
     assert WHY not in rows and list(rows["method"]) == ["second", "curator's"]
 
 
 def test_ambiguous_selection_is_refused():
     loose = {**ENTRY, "entries": [{"heading": "exact", "value": "mse"}], "order": ["exact"], "methods": ["b"]}
     with pytest.raises(ValueError, match="add grid variables to `where`"):
-        leaderboard(loose, CELLS, SUMMARY, NAMES)
+        board(loose)
 
 
 def test_first_accounting_of_method_is_used():
     either = ["printed", "exact"]
     entries = [column("error", "mse", either), column("accounting", "accounting", either)]
-    rows, _ = leaderboard({**ENTRY, "entries": entries, "order": ["error"]}, CELLS, SUMMARY, NAMES)
+    rows, _ = board({**ENTRY, "entries": entries, "order": ["error"]})
     assert list(rows["method"]) == ["curator's", "second", "first", "third"]
     assert list(rows["accounting"]) == ["exact", "printed", "printed", "exact"]
     assert list(rows["error"]) == [0.0625, 0.75, INFEASIBLE, INFEASIBLE]

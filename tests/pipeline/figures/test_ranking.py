@@ -74,9 +74,12 @@ def drawn(tmp_path_factory):
     return settings, job, root / "results/figures/overall"
 
 
+def table_of(drawn, name):
+    return pd.read_csv(drawn[2] / f"{name}.csv")
+
+
 def test_protocols_are_ranked_by_exact_error(drawn):
-    _, _, folder = drawn
-    table = pd.read_csv(folder / "ranking.csv")
+    table = table_of(drawn, "ranking")
     assert len(table) == 2 * 2 * 3 and set(table["task"]) == {"histogram"}
     assert (table.loc[:2, "eps"] == 1.0).all()  # with equally many protocols the usual setting is the first
     first = table.iloc[:3]
@@ -121,11 +124,11 @@ def test_files_are_those_of_the_workflow(drawn):
     assert {path.name for path in folder.iterdir()} == {path.name for path in expected}
     assert overall_jobs.protocols(settings) == ["central_laplace", "grr_blanket", "pure_dump"]
     assert len(overall_jobs.bundles(job)) == 3
-    verdicts = pd.read_csv(folder / "verdicts.csv")
+    verdicts = table_of(drawn, "verdicts")
     assert dict(zip(verdicts["verdict"], verdicts["claims"], strict=True)) == {
         "holds": 1, "in part": 0, "fails": 1, "untestable": 0,
     }  # fmt: skip
-    bells = pd.read_csv(folder / "dumbbells.csv")
+    bells = table_of(drawn, "dumbbells")
     assert len(bells) == 2
     assert (bells["printed_over_curator"] > bells["over_curator"]).all()
     assert (
@@ -139,7 +142,7 @@ def test_files_are_those_of_the_workflow(drawn):
 
 
 def test_profiles_are_of_ranked_protocols(drawn):
-    table = pd.read_csv(drawn[2] / "profiles.csv")
+    table = table_of(drawn, "profiles")
     assert set(table["label"]) == {"pureDUMP", "randomized response (blanket)", "curator (Laplace noise)"}
     assert (table["values"] == 10).all() and (table["eps"] == 1.0).all()
     assert table["at_eps"].max() == pytest.approx(1.5) and table["at_eps"].min() == 0
@@ -193,7 +196,7 @@ def test_map_covers_every_setting():
 
 
 def test_running_best_falls_with_years(drawn):
-    table = pd.read_csv(drawn[2] / "by_year.csv")
+    table = table_of(drawn, "by_year")
     assert table[["label", "year"]].to_numpy().tolist() == [
         ["curator (Laplace noise)", 2012],
         ["randomized response (blanket)", 2019],
@@ -249,7 +252,7 @@ def test_shared_setting_is_in_title_line():
 
 def test_colluding_users_break_dummy_protocols(drawn):
     """Colluding users cost the protocols that rely on dummies of named users their guarantee."""
-    table = pd.read_csv(drawn[2] / "robustness.csv").set_index("label")
+    table = table_of(drawn, "robustness").set_index("label")
     assert (table["eps_dropped"] > table["eps"]).all()
     pure, grr = table.iloc[0], table.iloc[1]  # best first
     assert pure["eps_colluding"] == float("inf") and grr["eps_colluding"] == grr["eps_dropped"]
@@ -262,13 +265,13 @@ def test_colluding_users_break_dummy_protocols(drawn):
 
 
 def test_gaps_are_printed_over_exact_ratios(drawn):
-    _, job, folder = drawn
+    _, job, _folder = drawn
     gaps = {"paper": "demo", "experiment": "counts", "methods": {"pure_dump": "mse"}, "labels": {}}
     (row,) = overall.printed_over_exact(job | {"gaps": [gaps]}).to_dict("records")
     assert row["method"] == "pureDUMP"
     named = overall.printed_over_exact(job | {"gaps": [gaps | {"labels": {"pure_dump": "own name"}}]})
     assert named["method"].tolist() == ["own name"]
-    table = pd.read_csv(folder / "ranking.csv").query("protocol == 'pure_dump'")
+    table = table_of(drawn, "ranking").query("protocol == 'pure_dump'")
     ratios = table["printed"] / table["error"]
     assert row["points"] == 8 and row["quantity"] == "squared error"
     assert 1 < row["least"] <= ratios.min() * (1 + 1e-9) and row["greatest"] >= ratios.max() * (1 - 1e-9)
