@@ -31,6 +31,12 @@ def seen(color: str, eyes: list[list[float]]) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
+def distance(one: str, other: str) -> float:
+    """Least CIELAB distance of two colors for usual and for color-blind readers; 2.3 is just noticeable."""
+    every = (np.eye(3).tolist(), PROTANOPIA, DEUTERANOPIA)
+    return min(float(np.linalg.norm(seen(one, eyes) - seen(other, eyes))) for eyes in every)
+
+
 def contrast(color: str) -> float:
     """Contrast of a color on white, as in the Web Content Accessibility Guidelines."""
     return 1.05 / (float(linear(color) @ XYZ[1]) + 0.05)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter
@@ -14,7 +12,7 @@ ROWS = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
 
 def listed(inputs):
     """Return the law of the multiset, from one term per sequence of messages."""
-    law: Counter[tuple[int, ...]] = Counter()
+    law = Counter()
     for messages in itertools.product(range(3), repeat=len(inputs)):
         mass = math.prod(ROWS[x, m] for x, m in zip(inputs, messages, strict=True))
         law[tuple(messages.count(v) for v in range(3))] += mass

@@ -79,33 +79,25 @@ def test_claims_have_the_agreed_form():
 NEW = {"id": "DU-99", "place": "1", "statement": "It works.", "stated": "always"}
 
 
-def stating(monkeypatch, *entries):
-    """Let ``claims.yaml`` have these entries."""
+ENTRIES = content("dump")["claims"]
+
+
+@pytest.mark.parametrize(
+    "entries, message",
+    [
+        (ENTRIES[1:], "no function, or no claim, has the rule 'domain_ratio'"),
+        ([*ENTRIES, {**NEW, "rule": "misspelt"}], "has the rule 'misspelt'"),
+        ([*ENTRIES, {**NEW, "rule": ""}], "has the rule ''"),
+        (
+            [*ENTRIES, {**NEW, "id": "O-99", "follows": ["DU-01", "DU-99"]}],
+            r"an entry follows DU-99, which no function decides",
+        ),
+        ([{**NEW, "expected": "perhaps"}], r"dump/claims.yaml: 0.expected.*got 'perhaps'"),
+    ],
+)
+def test_mistakes_in_claims_are_named(monkeypatch, entries, message):
     monkeypatch.setattr(stated_claims, "content", lambda paper: {"claims": entries})
-
-
-def test_unpaired_texts_and_functions_are_errors(monkeypatch):
-    entries = content("dump")["claims"]
-    stating(monkeypatch, *entries[1:])
-    with pytest.raises(
-        stated_claims.ClaimError, match="no function, or no claim, has the rule 'domain_ratio'"
-    ):
-        claims("dump")
-    for rule in ("misspelt", ""):
-        stating(monkeypatch, *entries, {**NEW, "rule": rule})
-        with pytest.raises(stated_claims.ClaimError, match=f"has the rule '{rule}'"):
-            claims("dump")
-
-
-def test_unknown_followed_claim_is_refused(monkeypatch):
-    stating(monkeypatch, *content("dump")["claims"], {**NEW, "id": "O-99", "follows": ["DU-01", "DU-99"]})
-    with pytest.raises(stated_claims.ClaimError, match=r"an entry follows DU-99, which no function decides"):
-        claims("dump")
-
-
-def test_mistakes_in_texts_are_located(monkeypatch):
-    stating(monkeypatch, {**NEW, "expected": "perhaps"})
-    with pytest.raises(stated_claims.ClaimError, match=r"dump/claims.yaml: 0.expected.*got 'perhaps'"):
+    with pytest.raises(stated_claims.ClaimError, match=message):
         claims("dump")
 
 

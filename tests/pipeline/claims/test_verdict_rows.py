@@ -1,7 +1,9 @@
 """Tables of claims: rows, differences from the expected outcome, all papers together, and headlines."""
 
-import made_up_results
+from pathlib import Path
+
 import pytest
+from judged_claims import InMemory
 
 from scripts_by_file import script
 from shuffledp.pipeline.claims import stated_claims
@@ -10,7 +12,7 @@ from shuffledp.pipeline.claims.claim_jobs import paper_job, papers, results_read
 from shuffledp.pipeline.claims.combined_tables import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.stated_claims import Claim
-from shuffledp.pipeline.claims.verdict_rows import ANOTHER_SCALE, LEFT_OPEN, difference, rows, table
+from shuffledp.pipeline.claims.verdict_rows import ANOTHER_SCALE, LEFT_OPEN, difference, rows
 from shuffledp.storage import IntegrityError, verified
 
 
@@ -39,34 +41,42 @@ CLAIM = Claim(
 )
 
 
-@pytest.fixture
+def like(claim, **changes):
+    return claim.model_copy(update=changes)
+
+
+@pytest.fixture(autouse=True)
 def known(monkeypatch):
-    """Let papers have the functions of this file."""
-    functions = {rule.__name__: rule for rule in (mine, simplified_fails, undeclared)}
-    monkeypatch.setattr(stated_claims, "rules", lambda paper: functions)
+    """Let papers have the functions of this file, too."""
+    own = {rule.__name__: rule for rule in (mine, simplified_fails, undeclared)}
+    shipped = stated_claims.rules
+    monkeypatch.setattr(stated_claims, "rules", lambda paper: own if paper == "summation" else shipped(paper))
 
 
-def judged(folder, claim, closed_form, scale="paper"):
-    made_up_results.write(folder, "summation.users.correlated_sum", {"n": [10]}, closed_form)
-    return list(rows(claim, Evidence(folder, "summation", results_read("summation")), "full", scale))
+def judged(claim, value):
+    planted = {"users": ({"n": [10]}, {"correlated_sum": value})}
+    evidence = InMemory(Path(), "summation", results_read("summation"), planted=planted)
+    return list(rows(claim, evidence, "full", "paper"))
 
 
-BOTH = CLAIM.model_copy(update={"accountings": ("printed", "exact")})
+def printed_holds(accounting, point):
+    return 0.5 if accounting == "printed" else 2.0
 
 
-@pytest.mark.usefixtures("known")
-def test_a_verdict_changes_with_the_table(tmp_path):
-    (low, _), (high, _) = (judged(tmp_path, BOTH, lambda a, p, v=v: v) for v in (0.5, 2.0))
+BOTH = like(CLAIM, accountings=("printed", "exact"))
+
+
+def test_a_verdict_changes_with_the_table():
+    (low, _), (high, _) = (judged(BOTH, v) for v in (0.5, 2.0))
     assert [(row["measured"], row["verdict"], row["overall"]) for row in (low, high)] == [
         ("0.5", "holds", "holds"),
         ("2", "fails", "fails"),
     ]
 
 
-@pytest.mark.usefixtures("known")
-def test_rows_are_per_accounting_and_target(tmp_path):
-    claim = BOTH.model_copy(update={"targets": ("participants", "population")})
-    found = judged(tmp_path, claim, lambda a, p: 0.5 if a == "printed" else 2.0)
+def test_rows_are_per_accounting_and_target():
+    claim = like(BOTH, targets=("participants", "population"))
+    found = judged(claim, printed_holds)
     assert [(row["accounting"], row["target"], row["verdict"]) for row in found] == [
         ("printed", "participants", "holds"),
         ("printed", "population", "holds"),
@@ -77,72 +87,62 @@ def test_rows_are_per_accounting_and_target(tmp_path):
     assert all(sorted(row) == sorted(COLUMNS) for row in found)
 
 
-@pytest.mark.usefixtures("known")
-def test_options_reach_the_rule(tmp_path):
-    found = judged(tmp_path, BOTH.model_copy(update={"options": {"limit": 3.0}}), lambda a, p: 2.0)
+def test_options_reach_the_rule():
+    found = judged(like(BOTH, options={"limit": 3.0}), 2.0)
     assert [(row["verdict"], row["why"]) for row in found] == [("holds", "the limit is 3")] * 2
 
 
-@pytest.mark.usefixtures("known")
-def test_simplified_form_does_not_count(tmp_path):
-    evidence = Evidence(tmp_path, "summation", {})
-    claim = CLAIM.model_copy(
-        update={"rule": "simplified_fails", "accountings": ("printed", "exact", "simplified")}
-    )
-    found = list(rows(claim, evidence, "full", "paper"))
+def test_simplified_form_does_not_count():
+    claim = like(CLAIM, rule="simplified_fails", accountings=("printed", "exact", "simplified"))
+    found = judged(claim, 1.0)
     assert [row["verdict"] for row in found] == ["holds", "holds", "fails"]
     assert {row["overall"] for row in found} == {"holds"}
-    alone = list(rows(claim.model_copy(update={"accountings": ("simplified",)}), evidence, "full", "paper"))
-    assert alone[0]["overall"] == "fails"
+    assert judged(like(claim, accountings=("simplified",)), 1.0)[0]["overall"] == "fails"
 
 
-@pytest.mark.usefixtures("known")
 def test_missing_results_are_untestable(tmp_path):
     """A result that is not declared as read is a mistake."""
     evidence = Evidence(tmp_path, "summation", {})
-    (row,) = rows(CLAIM.model_copy(update={"accountings": ("exact",)}), evidence, "full", "paper")
+    (row,) = rows(like(CLAIM, accountings=("exact",)), evidence, "full", "paper")
     assert (row["verdict"], row["measured"]) == ("untestable", "")
     assert "the configuration has no method summation.users.correlated_sum" in row["why"]
     with pytest.raises(
         ValueError, match=r"summation.users.another, which `reads` of papers/summation/claims.yaml"
     ):
-        list(rows(CLAIM.model_copy(update={"rule": "undeclared"}), evidence, "full", "paper"))
+        list(rows(like(CLAIM, rule="undeclared"), evidence, "full", "paper"))
 
 
-@pytest.mark.usefixtures("known")
-def test_text_follows_claims_or_is_untestable(tmp_path, monkeypatch):
-    other = BOTH.model_copy(update={"id": "SU-02", "options": {"limit": 0.1}, "headline": False})
+def test_text_follows_claims_or_is_untestable(monkeypatch):
+    other = like(BOTH, id="SU-02", options={"limit": 0.1}, headline=False)
     monkeypatch.setattr(stated_claims, "claims", lambda paper: (BOTH, other))
-    ordering = BOTH.model_copy(update={"id": "O-1", "rule": "", "options": {}, "follows": ("SU-01", "SU-02")})
-    found = judged(tmp_path, ordering, lambda a, p: 0.5 if a == "printed" else 2.0)
+    ordering = like(BOTH, id="O-1", rule="", options={}, follows=("SU-01", "SU-02"))
+    found = judged(ordering, printed_holds)
     assert [(row["verdict"], row["why"]) for row in found] == [
         ("in part", "follows from SU-01 (holds) and SU-02 (fails)"),
         ("fails", "follows from SU-01 (fails) and SU-02 (fails)"),
     ]
-    lost = CLAIM.model_copy(update={"rule": "", "untestable": "the number is lost"})
-    (row,) = judged(tmp_path, lost, lambda a, p: 1.0)
+    lost = like(CLAIM, rule="", untestable="the number is lost")
+    (row,) = judged(lost, 1.0)
     assert (row["verdict"], row["why"]) == ("untestable", "the number is lost")
 
 
+WHY = "our expectation: Why."
+
+
 @pytest.mark.parametrize(
-    "claim, overall, scale, said",
+    "changes, overall, scale, said",
     [
-        (CLAIM, "holds", "paper", ""),
-        (CLAIM, "fails", "shortened", ANOTHER_SCALE),
-        (CLAIM, "fails", "paper", "not explained"),
-        (
-            CLAIM.model_copy(update={"wrong": "our expectation: Why."}),
-            "fails",
-            "paper",
-            "our expectation: Why.",
-        ),
-        (CLAIM.model_copy(update={"wrong": "our expectation: Why."}), "holds", "paper", ""),
-        (CLAIM.model_copy(update={"expected": "open"}), "fails", "paper", LEFT_OPEN),
-        (CLAIM.model_copy(update={"expected": "open"}), "fails", "shortened", ANOTHER_SCALE),
+        ({}, "holds", "paper", ""),
+        ({}, "fails", "shortened", ANOTHER_SCALE),
+        ({}, "fails", "paper", "not explained"),
+        ({"wrong": WHY}, "fails", "paper", WHY),
+        ({"wrong": WHY}, "holds", "paper", ""),
+        ({"expected": "open"}, "fails", "paper", LEFT_OPEN),
+        ({"expected": "open"}, "fails", "shortened", ANOTHER_SCALE),
     ],
 )
-def test_difference_from_expectation_is_explained(claim, overall, scale, said):
-    assert difference(claim, overall, scale) == said
+def test_difference_from_expectation_is_explained(changes, overall, scale, said):
+    assert difference(like(CLAIM, **changes), overall, scale) == said
 
 
 # -- jobs and tables ---------------------------------------------------------------------------------------------------
@@ -158,17 +158,14 @@ def test_job_names_methods_that_are_read():
     assert papers(["another", "dump", "random_population"]) == ["dump", "random_population"]
 
 
-def test_claims_without_results_are_untestable(tmp_path):
-    found = table(paper_job(str(tmp_path), "segmented", {}, (), "quick"))
-    assert {row["id"] for row in found if row["verdict"] == "untestable"} >= {"SE-01"}
-    assert all(row["why"] for row in found)
-
-
 def test_scripts_write_reproducible_verified_tables(tmp_path):
     job = paper_job(str(tmp_path), "segmented", {}, (), "quick")
     own = tmp_path / "segmented/verdicts.csv"
     script("workflow/scripts/verdicts.py").main(job, own, own.with_suffix(".sha256"))
     before = verified(own, own.with_suffix(".sha256")).read_bytes()
+    found = union([own])
+    assert {row["id"] for row in found if row["verdict"] == "untestable"} >= {"SE-01"}
+    assert all(row["why"] for row in found)
     script("workflow/scripts/verdicts.py").main(job, own, own.with_suffix(".sha256"))
     assert own.read_bytes() == before
     claims, leading = tmp_path / "claims.csv", tmp_path / "headlines.csv"
@@ -190,13 +187,12 @@ def test_a_damaged_table_is_not_united(tmp_path):
         union([path])
 
 
-@pytest.mark.usefixtures("known")
-def test_headline_has_both_accountings(tmp_path):
-    claim = BOTH.model_copy(update={"targets": ("participants", "population"), "figure": "fig1"})
-    other = CLAIM.model_copy(update={"id": "SU-02", "headline": False, "accountings": ("printed",)})
+def test_headline_has_both_accountings():
+    claim = like(BOTH, targets=("participants", "population"), figure="fig1")
+    other = like(CLAIM, id="SU-02", headline=False, accountings=("printed",))
     every = [
-        *judged(tmp_path, claim, lambda a, p: 0.5 if a == "printed" else 2.0),
-        *judged(tmp_path, other, lambda a, p: 1),
+        *judged(claim, printed_holds),
+        *judged(other, 1.0),
     ]
     (found,) = headlines(every)
     assert sorted(found) == sorted(HEADLINE_COLUMNS)

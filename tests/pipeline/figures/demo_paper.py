@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from shuffledp.pipeline.config import Paper, Settings
+from shuffledp.pipeline.config import Experiment, Paper, Settings
 from shuffledp.pipeline.experiments import results, runner, seeds
 from shuffledp.pipeline.figures.drawings import paper_job
-from shuffledp.pipeline.figures.paper import draw_all, draw_paper
+from shuffledp.pipeline.figures.paper import draw_paper
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.provenance import of_job
 
@@ -26,6 +26,8 @@ from shuffledp.protocols.frequency.local import Local
 class Picky(Local):
     name = "picky"
     label = "PICKY_ONE"
+    guarantee = "unproven"
+    guarantee_note = "nobody proved it"
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="printed"):
         if budget.eps == 0.5:
@@ -85,6 +87,18 @@ tables:
 COMPUTED: dict[str, Any] = {}
 
 
+def compute(root: Path, experiment: Experiment, method: str, note: str = "") -> None:
+    """Write the results of a method."""
+    job = experiment.job(method, 7)
+    digest = seeds.digest(job.plain())
+    if digest not in COMPUTED:
+        COMPUTED[digest] = runner.run(job, prepared=root, root=root)
+    done = COMPUTED[digest]
+    bundle = results.Bundle.locate(root / "results", experiment.paper, experiment.id, method)
+    data = {"source": "stand_in" if note else done.data_source, "note": note}
+    results.write(bundle, done.cells, done.values, of_job(job.plain(), digest, data, root))
+
+
 class Drawn:
     """Project of the tests, its settings, and its drawings."""
 
@@ -98,7 +112,7 @@ class Drawn:
         self.settings = self.load()
         coins = self.paper.experiments["coins"]
         for method in coins.methods:
-            self.compute(method, note)
+            compute(root, coins, method, note)
 
     def load(self) -> Settings:
         """Return the settings in the present files."""
@@ -108,24 +122,10 @@ class Drawn:
     def paper(self) -> Paper:
         return self.settings.papers["demo"]
 
-    def compute(self, method: str, note: str = "") -> None:
-        """Write the results of a method."""
-        job = self.paper.experiments["coins"].job(method, 7)
-        digest = seeds.digest(job.plain())
-        if digest not in COMPUTED:
-            COMPUTED[digest] = runner.run(job, prepared=self.root, root=self.root)
-        done = COMPUTED[digest]
-        bundle = results.Bundle.locate(self.root / "results", "demo", "coins", method)
-        data = {"source": "stand_in" if note else done.data_source, "note": note}
-        results.write(bundle, done.cells, done.values, of_job(job.plain(), digest, data, self.root))
-
     def job(self) -> dict[str, Any]:
         """Return the drawing job of the paper."""
         return paper_job(self.paper, self.settings, self.root)
 
-    def draw(self, only: str | None = None) -> dict[str, bytes]:
-        """Return the files of the paper, or of one drawing, by name."""
-        if only is not None:
-            drawn = draw_all([one for one in self.job()["drawings"] if one["id"] == only])
-            return {name: content for one in drawn for name, content in one.files.items()}
+    def draw(self) -> dict[str, bytes]:
+        """Return the files of the paper by name."""
         return {path.name: content for path, content in draw_paper(self.job()).items()}

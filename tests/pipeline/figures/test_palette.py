@@ -1,14 +1,14 @@
 """Curves differ in their looks, and a protocol has the look of its identity."""
 
 import zlib
-from itertools import combinations, product
+from itertools import combinations
 
-import numpy as np
 import pandas as pd
 import pytest
 from demo_paper import CONFIG, PAPER, PICKY
+from made_up_cells import points_of
 
-from color_vision import DEUTERANOPIA, PROTANOPIA, seen
+from color_vision import distance
 from scripts_by_file import ROOT
 from shipped_settings import shipped_settings
 from shuffledp.identities import identity_of
@@ -29,14 +29,19 @@ from shuffledp.pipeline.figures.selection import load_settings
 
 
 @pytest.fixture
-def settings_with(tmp_path):
-    """Return the settings of a paper's file."""
+def paper_with(tmp_path):
+    """Return a paper from the content of its file, with a file of the user's methods."""
 
-    def load(content):
-        (tmp_path / "config/experiments").mkdir(parents=True)
-        (tmp_path / "config/experiments/demo.yaml").write_text(content)
+    def load(content, methods=None):
+        mine = "" if methods is None else f"task: frequency\nmethods: {methods}\n"
+        files = {"experiments/demo": content, "baselines/mine": mine}
+        for name, text in files.items():
+            path = tmp_path / f"config/{name}.yaml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if text:
+                path.write_text(text)
         (tmp_path / "picky.py").write_text(PICKY)
-        return load_settings(CONFIG, tmp_path)
+        return load_settings(CONFIG, tmp_path).papers["demo"]
 
     return load
 
@@ -52,27 +57,16 @@ def test_looks_by_number_differ():
     assert not {own_look(i).color for i in range(9)} & {*COLORS, BLACK}
 
 
-def test_a_baseline_changes_no_look(settings_with, tmp_path):
-    before = looks_of(settings_with(PAPER).papers["demo"])
-    mine = tmp_path / "config/baselines/mine.yaml"
-    mine.parent.mkdir()
-    mine.write_text("task: frequency\nmethods: {mine: {protocol: local}}\n")
-    after = looks_of(load_settings(CONFIG, tmp_path).papers["demo"])
-    assert {m: look for m, look in after.items() if m != "mine"} == before
-    assert after["mine"] not in before.values()
-
-
-def test_methods_of_ones_own_stand_out(settings_with, tmp_path):
-    settings_with(PAPER)
-    mine = tmp_path / "config/baselines/mine.yaml"
-    mine.parent.mkdir()
-    mine.write_text("task: frequency\nmethods: {mine: {protocol: local}, second: {protocol: local}}\n")
-    after = looks_of(load_settings(CONFIG, tmp_path).papers["demo"])
-    own = [after[m] for m in ("mine", "second")]
+def test_methods_of_ones_own_stand_out(paper_with):
+    """They change no other look."""
+    before = looks_of(paper_with(PAPER))
+    after = looks_of(paper_with(PAPER, "{mine: {protocol: local}, second: {protocol: local}}"))
+    own = [after.pop(m) for m in ("mine", "second")]
+    assert after == before
     assert len({one.color for one in own}) == 2
     assert not {one.color for one in own} & set(COLORS)
     assert all(one.width > 2 and one.dash == "-" for one in own)
-    assert all(look.width == 0 for m, look in after.items() if m not in ("mine", "second", "picky"))
+    assert all(look.width == 0 for m, look in before.items() if m != "picky")
 
 
 def test_curves_of_one_color_differ():
@@ -83,18 +77,15 @@ def test_curves_of_one_color_differ():
     assert {apart[curve].color for curve in "acd"} == {look.color}
 
 
-def test_all_figures_mean_those_with_room(tmp_path):
-    # A file for all experiments may name accountings that one of them does not have.
-    (tmp_path / "config/experiments").mkdir(parents=True)
-    one = PAPER.replace("accounting: [printed, exact]", "accounting: [exact]")
-    (tmp_path / "config/experiments/demo.yaml").write_text(
-        one.replace("{accounting: printed}", "{}").replace(", files: accounting", "")
-    )
-    (tmp_path / "picky.py").write_text(PICKY)
-    mine = tmp_path / "config/baselines/mine.yaml"
-    mine.parent.mkdir()
-    mine.write_text("task: frequency\nmethods: {mine: {protocol: local, accounting: [printed, exact]}}\n")
-    paper = load_settings(CONFIG, tmp_path).papers["demo"]
+def of_one_accounting(content):
+    """Return the content of the paper's file with exact accounting alone."""
+    one = content.replace("accounting: [printed, exact]", "accounting: [exact]")
+    return one.replace("{accounting: printed}", "{}").replace(", files: accounting", "")
+
+
+def test_all_figures_mean_those_with_room(paper_with):
+    """A file for all experiments may name accountings that one of them does not have."""
+    paper = paper_with(of_one_accounting(PAPER), "{mine: {protocol: local, accounting: [printed, exact]}}")
     assert paper.experiments["coins"].methods["mine"].accounting == ["exact"]
     assert "mine" in paper.figures["fig1"].methods
 
@@ -128,7 +119,7 @@ def shipped():
 def test_looks_agree_across_figures_and_differ(shipped):
     """A method looks the same in every figure, and two methods of a figure look different."""
     for paper in shipped.papers.values():
-        seen: dict[str, dict[str, object]] = {}
+        seen = {}
         for drawing in drawings_of(paper):
             looks = drawing.job("results", ["png"], ROOT, "paper").get("looks", {})
             assert len({(look["color"], look["marker"]) for look in looks.values()}) == len(looks), drawing.id
@@ -137,18 +128,14 @@ def test_looks_agree_across_figures_and_differ(shipped):
 
 def fabricated(drawing):
     """Return a picture with made-up closed and simulated numbers of every method at every point."""
-    experiment, job = drawing.experiment, drawing.job("results", ["png"], ROOT, "paper") | {"points": None}
-    rows = []
-    for method in drawing.entry["methods"]:
-        used = experiment.variables(experiment.methods[method])
-        short = {
-            v: values[:2] if v == drawing.entry["x"] else values for v, values in experiment.grid.items()
-        }
-        grid = {v: values for v, values in short.items() if v in used}
-        for accounting, *point in product(experiment.accountings([method]), *grid.values()):
-            row = {"method": method, "accounting": accounting, **dict(zip(grid, point, strict=True))}
-            cell = str(row)
-            rows.append({**row, "cell": cell, "mean": 1 + zlib.crc32(cell.encode()) / 2**32})
+    job = drawing.job("results", ["png"], ROOT, "paper") | {"points": None}
+    grid = {
+        v: values[:2] if v == drawing.entry["x"] else values for v, values in drawing.experiment.grid.items()
+    }
+    rows = [
+        {**row, "cell": str(row), "mean": 1 + zlib.crc32(str(row).encode()) / 2**32}
+        for row in points_of(drawing, grid)
+    ]
     cells = pd.DataFrame(rows).assign(
         label=None, status="ok", guarantee="exact", guarantee_note="", users_expected=10.0
     )
@@ -157,20 +144,15 @@ def fabricated(drawing):
     return job, picture(job, cells, both, "")
 
 
-def curve_drawings(settings):
-    """Every picture of curves."""
-    return [
-        drawing
-        for paper in settings.papers.values()
-        for drawing in drawings_of(paper)
-        if drawing.kind == "figure" and drawing.entry.get("kind") != "pareto"
-    ]
-
-
 @pytest.fixture(scope="module")
 def fabrications(shipped):
     """Every picture of curves with made-up numbers."""
-    return [(drawing, *fabricated(drawing)) for drawing in curve_drawings(shipped)]
+    return [
+        (drawing, *fabricated(drawing))
+        for paper in shipped.papers.values()
+        for drawing in drawings_of(paper)
+        if drawing.kind == "figure" and drawing.entry.get("kind") != "pareto"
+    ]
 
 
 def test_curve_has_marker_of_its_method(fabrications):
@@ -192,24 +174,20 @@ def test_protocol_has_look_of_its_identity(shipped):
                     assert looks[method.id] == look_of(identity), (paper.key, method.id)
 
 
-def test_drawing_has_looks_of_its_methods(settings_with, tmp_path):
-    paper = settings_with(PAPER).papers["demo"]
-    jobs = {d.id: d.job("results", ["png"], tmp_path, "paper") for d in drawings_of(paper)}
-    assert set(jobs["fig1"]["looks"]) == {"local", "picky", "constant"}
-    assert jobs["fig2"]["looks"] == {}  # its curves are the values of a variable, not the methods
-    assert jobs["errors"]["looks"] == {}
+def test_drawing_has_looks_of_its_methods(paper_with, tmp_path):
+    drawings = drawings_of(paper_with(PAPER))
+    looks = {d.id: {*d.job("results", ["png"], tmp_path, "paper")["looks"]} for d in drawings}
+    # The curves of fig2 are the values of a variable, not the methods.
+    drawn = {"local", "picky", "constant"}
+    assert looks == {"fig1_printed": drawn, "fig1": drawn, "fig2": set(), "errors": set()}
 
 
-@pytest.mark.parametrize("files, same", [(", files: accounting", False), ("", True)])
-def test_option_has_color_between_accountings(settings_with, files, same):
+@pytest.mark.parametrize("both", [True, False])
+def test_option_has_color_between_accountings(paper_with, both):
     methods = "local: {}\n      grr_blanket: {}\n      other: {protocol: grr_blanket}"
-    one = PAPER.replace("local: {}", methods).replace(", files: accounting", files)
-    if same:
-        one = one.replace("accounting: [printed, exact]", "accounting: [exact]").replace(
-            "{accounting: printed}", "{}"
-        )
-    looks = looks_of(settings_with(one).papers["demo"])
-    assert (looks["other"].color == looks["grr_blanket"].color) == same
+    content = PAPER.replace("local: {}", methods)
+    looks = looks_of(paper_with(content if both else of_one_accounting(content)))
+    assert (looks["other"].color != looks["grr_blanket"].color) == both
     assert looks["other"].marker != looks["grr_blanket"].marker
 
 
@@ -223,7 +201,5 @@ def test_curves_differ_in_color_or_dash(fabrications):
         for (a, first), (b, second) in combinations(drawn.items(), 2):
             if first.dash == second.dash:
                 pairs += 1
-                for eyes in (np.eye(3).tolist(), PROTANOPIA, DEUTERANOPIA):
-                    apart = np.linalg.norm(seen(first.color, eyes) - seen(second.color, eyes))
-                    assert apart >= 10, (drawing.id, a, b)
+                assert distance(first.color, second.color) >= 10, (drawing.id, a, b)
     assert pairs > 200

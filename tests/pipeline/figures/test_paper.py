@@ -34,6 +34,21 @@ def unrendered(monkeypatch):
     monkeypatch.setattr(paper_module, "rendered", lambda figure, file_format: b"")
 
 
+def entries(files):
+    return {entry["id"]: entry for entry in json.loads(files["manifest.json"])["entries"]}
+
+
+def jobs(project):
+    return {job["id"]: job for job in project.job()["drawings"]}
+
+
+def with_points(project, tmp_path, id, content, **points):
+    """Return the job of a drawing with points from a published table."""
+    table = tmp_path / "points.csv"
+    publish(table.with_suffix(".sha256"), {table: content.encode()})
+    return jobs(project)[id] | {"points": {"table": str(table), "where": {}, "panels": None, **points}}
+
+
 def test_planned_files_are_drawn(project, files):
     planned = {p.name for p in output_files(project.root / "results", project.paper, ("png", "pdf", "svg"))}
     assert planned == {*files, "figures.sha256"}
@@ -46,46 +61,31 @@ def texts(figure):
 
 
 def test_picture_has_title_and_no_gaps(pictures, files):
-    titles = {e["id"]: e["title"] for e in json.loads(files["manifest.json"])["entries"]}
-    assert titles["fig1"] == "Error"
+    assert entries(files)["fig1"]["title"] == "Error"
     for name, figure in pictures.items():
-        assert texts(figure).count(titles[name]) == 1
+        assert texts(figure).count(entries(files)[name]["title"]) == 1
         assert not any("not feasible" in text for text in texts(figure))
 
 
 def test_readings_are_drawn_and_exported(project, tmp_path, unrendered):
     content = "panel,Delta,paper\na,1,0.5\nb,1,0.7\na,10,0.25\n"
-    table = tmp_path / "readings.csv"
-    publish(table.with_suffix(".sha256"), {table: content.encode()})
-    job = next(one for one in project.job()["drawings"] if one["id"] == "fig2")
-    job["points"] = {"table": str(table), "where": {"panel": "a"}, "x": "Delta", "y": "paper"}
-    job["points"] |= {"panels": None, "label": "read off the paper"}
-    (drawn,) = paper_module.draw_all([job])
+    points = {"where": {"panel": "a"}, "x": "Delta", "y": "paper", "label": "read off the paper"}
+    job = with_points(project, tmp_path, "fig2", content, **points)
+    (drawn,) = draw_all([job])
     numbers = pd.read_csv(io.BytesIO(drawn.files["fig2.csv"])).query("curve == 'paper'")
     assert numbers[["eps", "mse", "kind"]].to_numpy().tolist() == [[1.0, 0.5, "read"], [10.0, 0.25, "read"]]
     assert drawn.entry.chart.curves[-1].label == "read off the paper"
     job["points"]["where"] = {"panel": "c"}
     with pytest.raises(ValueError, match="has no row with"):
-        paper_module.draw_all([job])
+        draw_all([job])
 
 
-def test_paper_points_have_panels_and_legend(project, tmp_path, unrendered):
+def test_paper_points_have_panels(project, tmp_path, unrendered):
     content = "where,at,printed\n0.5,1,0.5\n0.1,10,0.25\n0.9,1000,7\n"
-    table = tmp_path / "printed.csv"
-    publish(table.with_suffix(".sha256"), {table: content.encode()})
-    job = next(one for one in project.job()["drawings"] if one["id"] == "fig1_printed")
-    job["points"] = {
-        "table": str(table),
-        "where": {},
-        "x": "at",
-        "y": "printed",
-        "panels": "where",
-        "label": "printed",
-    }
-    (drawn,) = paper_module.draw_all([job])
+    points = {"x": "at", "y": "printed", "panels": "where", "label": "printed"}
+    (drawn,) = draw_all([with_points(project, tmp_path, "fig1_printed", content, **points)])
     numbers = pd.read_csv(io.BytesIO(drawn.files["fig1_printed.csv"])).query("curve == 'paper'")
     assert numbers[["rate", "eps", "mse"]].to_numpy().tolist() == [[0.5, 1.0, 0.5], [0.1, 10.0, 0.25]]
-    assert drawn.entry.chart.curves[-1].label == "printed"
 
 
 def test_readings_are_input_of_drawing(project):
@@ -102,31 +102,25 @@ def test_readings_are_input_of_drawing(project):
 
 
 @pytest.mark.parametrize(
-    "source, said",
+    "changes, stated",
     [
-        ("Fig. 2, with another padding", "the paper's Fig. 2, with another padding"),
-        ("none: extends Figs. 1b and 1c", "nothing in the paper; extends Figs. 1b and 1c"),
+        ({"source": "Fig. 2, with another padding"}, {"reproduces": "the paper's Fig. 2, with another padding"}),
+        (
+            {"source": "none: extends Figs. 1b and 1c"},
+            {"reproduces": "nothing in the paper; extends Figs. 1b and 1c"},
+        ),
+        ({"source": "settings in use", "study": True}, {"about": "settings in use"}),
     ],
-)
-def test_what_a_drawing_reproduces(project, source, said):
-    experiment = project.paper.experiments["coins"].model_copy(update={"source": source})
-    drawing = replace(drawings_of(project.paper)[0], experiment=experiment)
-    assert drawing.job("results", ["png"], project.root, "paper")["facts"]["reproduces"] == said
-
-
-def test_drawing_of_study_reproduces_nothing(project):
-    experiment = project.paper.experiments["coins"].model_copy(
-        update={"source": "settings in use", "study": True}
-    )
+)  # fmt: skip
+def test_what_a_drawing_reproduces(project, changes, stated):
+    experiment = project.paper.experiments["coins"].model_copy(update=changes)
     drawing = replace(drawings_of(project.paper)[0], experiment=experiment)
     facts = drawing.job("results", ["png"], project.root, "paper")["facts"]
-    assert facts["about"] == "settings in use"
-    assert "reproduces" not in facts
+    assert {name: facts[name] for name in ("reproduces", "about") if name in facts} == stated
 
 
 def test_drawing_without_caption_states_settings(project):
-    job = project.job()
-    (drawing,) = [one for one in job["drawings"] if one["id"] == "fig1_printed"]
+    drawing = jobs(project)["fig1_printed"]
     (drawn,) = draw_all([{**drawing, "caption": ""}])
     prose = drawn.files["fig1_printed.rst"].decode()
     assert drawn.entry.finding == drawing["title"]
@@ -139,44 +133,27 @@ def test_drawing_without_caption_states_settings(project):
     assert {one["caption"] for one in paper_job(paper, project.settings, project.root)["drawings"]} == {""}
 
 
-def test_caption_has_numbers_of_its_file(project, files, unrendered):
-    text = project.root / "workflow/report/demo/text.rst"
-    before = text.read_text()
-    beside = ", {{ (value('local', accounting='printed') / value('local')) | times }}"
-    asks = "{{ value('local') | span }}, {{ scale }}" + beside
-    try:
-        text.write_text(asks)
-        prose = project.draw("fig1")["fig1.rst"].decode()
-    finally:
-        text.write_text(before)
+def test_caption_knows_numbers_drawing_and_trust(project, files, tmp_path, unrendered):
+    text = tmp_path / "text.rst"
+    text.write_text(
+        "{{ value('local') | span }}, {{ scale }}, "
+        "{{ (value('local', accounting='printed') / value('local')) | times }}\n\n{{ how_drawn }}\n\n"
+        "{{ trusting('printed', 'local') | join(' ') }}|{{ trusting('printed', 'central') | join }}"
+    )
+    drawn = draw_all([jobs(project)[id] | {"caption": str(text)} for id in ("fig1_printed", "fig1")])
+    once, both = (one.files[f"{one.entry.id}.rst"].decode().split("\n\n") for one in drawn)
     numbers = pd.read_csv(io.BytesIO(files["fig1.csv"])).query(
         "method == 'local' and kind == 'expected' and accounting == 'exact'"
     )["mse"]
-    assert prose == f"{number(numbers.min())} to {number(numbers.max())}, paper, 1 times\n"
-
-
-def test_caption_knows_drawing_and_trust(project, unrendered):
-    text = project.root / "workflow/report/demo/text.rst"
-    before = text.read_text()
-    local, curator = (
-        "{{ trusting('printed', 'local') | join(' ') }}",
-        "{{ trusting('printed', 'central') | join }}",
-    )
-    try:
-        text.write_text(f"Errors.\n\n{{{{ how_drawn }}}}\n\n{local}|{curator}")
-        drawn = project.draw("fig1") | project.draw("fig1_printed")
-    finally:
-        text.write_text(before)
-    says = {name: drawn[f"{name}.rst"].decode().split("\n\n") for name in ("fig1_printed", "fig1")}
-    assert says["fig1_printed"][1] == how_drawn(both=False, simulated=True)
-    assert says["fig1"][1] == how_drawn(both=True, simulated=True)
-    assert {text[2] for text in says.values()} == {"local picky constant|\n"}
+    assert both[0] == f"{number(numbers.min())} to {number(numbers.max())}, paper, 1 times"
+    assert once[1] == how_drawn(both=False, simulated=True)
+    assert both[1] == how_drawn(both=True, simulated=True)
+    assert once[2] == both[2] == "local constant|\n"  # and no method with a doubtful claim
 
 
 def test_equal_labels_differ_in_legend(project):
-    job = project.job()["drawings"][0]
     cells = pd.DataFrame({"method": ["local", "picky", "constant"], "label": ["L", "L", "L"]})
-    assert shown.names(job, cells) == {
+    assert shown.names(jobs(project)["fig1_printed"], cells) == {
         "local": "L (local)",
         "picky": "L (picky)",
         "constant": "eps 2",
@@ -185,11 +162,11 @@ def test_equal_labels_differ_in_legend(project):
 
 def test_stand_in_is_named_everywhere(tmp_path, monkeypatch):
     drawn = Drawn(tmp_path, "A made-up stand_in was used.")
-    files = drawn.draw("fig2")
+    files = draw_all([jobs(drawn)["fig2"]])[0].files
     assert b"stand-in data" in files["fig2.svg"]
     assert b"made-up stand_in" not in files["fig2.svg"]
     monkeypatch.setattr(paper_module, "rendered", lambda figure, file_format: b"")
-    assert json.loads(drawn.draw()["manifest.json"])["entries"][0]["note"] == "A made-up stand_in was used."
+    assert entries(drawn.draw())["fig1"]["note"] == "A made-up stand_in was used."
 
 
 def test_captions_have_facts_and_are_valid(files):
@@ -197,14 +174,34 @@ def test_captions_have_facts_and_are_valid(files):
         if name.endswith(".rst"):
             tree = publish_doctree(content.decode(), settings_overrides={"report_level": 1, "halt_level": 2})
             assert not list(tree.findall(lambda n: n.tagname == "system_message"))
-    entries = {entry["id"]: entry for entry in json.loads(files["manifest.json"])["entries"]}
-    text = " ".join(f"{name}: {value}" for name, value in entries["fig1_printed"]["settings"])
+    text = " ".join(f"{name}: {value}" for name, value in entries(files)["fig1_printed"]["settings"])
     for fact in (
         "categorical (source: synthetic)", "1 + binomial (trials 2000, rate 0.5, 0.1)", "0.25, 0.5, 1, 9.5 nats",
         "1e-05", "the participants' own values", "20", "printed", "*guessed* from `a` plot_", "assumed rate_",
+        "guarantee: exact: LOCAL; eps 2 | unproven: PICKY_ONE", "why in doubt: PICKY_ONE: nobody proved it",
     ):  # fmt: skip
         assert fact in text, fact
-    assert dict(entries["fig1"]["settings"])["accounting"] == "printed, exact"
+    assert dict(entries(files)["fig1"]["settings"])["accounting"] == "printed, exact"
+
+
+def test_chart_names_its_columns(files):
+    charts = {id: entry["chart"] for id, entry in entries(files).items()}
+    assert charts.pop("errors") is None
+    for id, chart in charts.items():
+        numbers = pd.read_csv(io.BytesIO(files[f"{id}.csv"]))
+        assert {chart["x"], chart["y"], "curve"} <= set(numbers)
+        assert {curve["id"] for curve in chart["curves"]} == set(numbers["curve"])
+        looks = {(c["color"], c["marker"], str(c["dash"])) for c in chart["curves"]}
+        assert len(looks) == len(chart["curves"])
+    chart = charts["fig1"]
+    assert (chart["x_scale"], chart["y_scale"], chart["panels"]) == ("linear", "log", "rate")
+    assert chart["panel_label"].format(0.5) == "rate = 0.5"
+    assert {curve["id"]: curve["dash"] for curve in chart["curves"]} == {
+        f"{method}|{accounting}": dash
+        for method in ("local", "picky", "constant")
+        for accounting, dash in (("printed", [0, [4, 2]]), ("exact", "-"))
+    }
+    assert charts["fig2"]["panels"] is None
 
 
 def test_table_has_cells_in_every_format(files):
@@ -232,7 +229,7 @@ def test_manifest_has_entries_and_cards(project, files, monkeypatch):
     paper = manifest.read(project.root / "results/figures/demo")
     assert [e.id for e in paper.entries] == ["fig1_printed", "fig1", "fig2", "errors"]
     assert paper.run.scale == "paper"
-    assert paper.entries[0].finding == "Errors of all methods."
+    assert {entry.finding for entry in paper.entries} == {"Errors of all methods."}
     assert paper.entries[0].infeasible == (
         "PICKY_ONE (printed) at eps = 0.5, rate = 0.5 and 0.1: not at one half",
     )
@@ -241,16 +238,15 @@ def test_manifest_has_entries_and_cards(project, files, monkeypatch):
 
 
 def test_one_drawing_is_written_alone(project, unrendered):
-    assert {n.partition(".")[0] for n in project.draw("fig1")} == {"fig1"}
-    write_drawings([one for one in project.job()["drawings"] if one["id"] == "errors"])
+    write_drawings([jobs(project)["errors"]])
     assert (project.root / "results/figures/demo/errors.csv").is_file()
 
 
 def test_columns_have_dotted_lines(project, unrendered):
     """Jobs are read from a file, which has lists in place of tuples."""
     publish_paper(project.job())
-    jobs = json.loads((project.root / "results/figures/demo/drawings.json").read_text())
-    drawn = next(job for job in jobs if job["id"] == "fig1_printed")
+    written = json.loads((project.root / "results/figures/demo/drawings.json").read_text())
+    drawn = next(job for job in written if job["id"] == "fig1_printed")
     assert any(isinstance(look["dash"], list) for look in drawn["looks"].values())
     (file,) = script("tools/column_figures.py").write(project.root / "results", "demo/fig1_printed")
     assert file.name == "fig1_printed.pdf"
@@ -261,12 +257,25 @@ def test_columns_have_dotted_lines(project, unrendered):
 EVERY = {"fig1_printed", "fig1", "fig2", "errors"}
 
 
-def jobs(project):
-    return {job["id"]: job for job in project.job()["drawings"]}
+@pytest.fixture
+def changed_by(tmp_path):
+    """Return the drawings whose jobs another file of the configuration changes."""
+    project = Drawn(tmp_path)
+
+    def changed(name, change):
+        before, whole = jobs(project), project.job()
+        file = tmp_path / "config" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(change(file.read_text() if file.exists() else ""))
+        project.settings = project.load()
+        assert project.job() != whole
+        return {id for id, job in jobs(project).items() if job != before[id]}
+
+    return changed
 
 
 @pytest.mark.parametrize(
-    "old, new, changed",
+    "old, new, drawings",
     [
         ('label: "eps 2"', 'label: "two"', EVERY - {"fig2"}),
         ('title: "Error by rate"', 'title: "By rate"', {"fig2"}),
@@ -277,35 +286,23 @@ def jobs(project):
         ('citation: "Nobody 2024"', 'citation: "Somebody 2024"', set()),  # in the manifest alone
     ],
 )
-def test_change_is_in_its_jobs(tmp_path, old, new, changed):
+def test_change_is_in_its_jobs(changed_by, old, new, drawings):
     """The rules of single figures take these jobs as parameters."""
-    project = Drawn(tmp_path)
-    whole, before = project.job(), jobs(project)
-    file = tmp_path / "config/experiments/demo.yaml"
-    assert old in file.read_text()
-    file.write_text(file.read_text().replace(old, new, 1))
-    project.settings = project.load()
-    assert {id for id, job in jobs(project).items() if job != before[id]} == changed
-    assert project.job() != whole
+    assert changed_by("experiments/demo.yaml", lambda text: text.replace(old, new, 1)) == drawings
+
+
+@pytest.mark.parametrize(
+    "figures, drawings", [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
+)
+def test_baseline_is_in_its_figures(changed_by, figures, drawings):
+    mine = f"task: frequency\nmethods: {{mine: {{protocol: local}}}}\nfigures: {figures}\n"
+    assert changed_by("baselines/mine.yaml", lambda _: mine) == drawings
 
 
 def test_citation_is_part_of_claim_table(project):
     table = ClaimTable("demo", "errata", "Errata", "errata.rst", "Nobody 2024")
     other = replace(table, citation="Somebody 2024")
     assert table.job("results", project.root, "paper") != other.job("results", project.root, "paper")
-
-
-@pytest.mark.parametrize(
-    "figures, changed", [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
-)
-def test_baseline_is_in_its_figures(tmp_path, figures, changed):
-    project = Drawn(tmp_path)
-    before = jobs(project)
-    mine = tmp_path / "config/baselines/mine.yaml"
-    mine.parent.mkdir()
-    mine.write_text(f"task: frequency\nmethods: {{mine: {{protocol: local}}}}\nfigures: {figures}\n")
-    project.settings = project.load()
-    assert {id for id, job in jobs(project).items() if job != before[id]} == changed
 
 
 def test_damaged_result_is_refused(tmp_path):

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from scripts_by_file import ROOT
-from shuffledp.pipeline.experiments import results, runner, seeds
 from shuffledp.pipeline.figures import (
     best_protocols,
     captions,
@@ -20,14 +19,13 @@ from shuffledp.pipeline.figures import (
 )
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.manifest import read
-from shuffledp.pipeline.provenance import of_job
 from shuffledp.pipeline.site.caption_html import DETAILS
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.storage import publish
 from shuffledp.tasks import Budget, Frequency
 
-from demo_paper import CONFIG  # isort: skip
+from demo_paper import CONFIG, compute  # isort: skip
 
 PAPER = """\
 study: {title: "Ranked", citation: "our own"}
@@ -61,13 +59,7 @@ def drawn(tmp_path_factory):
     settings = load_settings(CONFIG | {"results": str(root / "results"), "formats": ["png"]}, root)
     experiment = settings.papers["demo"].experiments["counts"]
     for method in experiment.methods:
-        job = experiment.job(method, 7)
-        done = runner.run(job, prepared=root, root=root)
-        results.write(
-            results.Bundle.locate(root / "results", "demo", "counts", method),
-            done.cells, done.values,
-            of_job(job.plain(), seeds.digest(job.plain()), {"source": done.data_source, "note": done.data_note}, root),
-        )  # fmt: skip
+        compute(root, experiment, method)
     claims = root / "results/claims/claims.csv"
     judged = (
         "A-1,claim,demo,holds",
@@ -82,9 +74,12 @@ def drawn(tmp_path_factory):
     return settings, job, root / "results/figures/overall"
 
 
+def table_of(drawn, name):
+    return pd.read_csv(drawn[2] / f"{name}.csv")
+
+
 def test_protocols_are_ranked_by_exact_error(drawn):
-    _, _, folder = drawn
-    table = pd.read_csv(folder / "ranking.csv")
+    table = table_of(drawn, "ranking")
     assert len(table) == 2 * 2 * 3 and set(table["task"]) == {"histogram"}
     assert (table.loc[:2, "eps"] == 1.0).all()  # with equally many protocols the usual setting is the first
     first = table.iloc[:3]
@@ -100,6 +95,7 @@ def test_protocols_are_ranked_by_exact_error(drawn):
     )
     assert set(json.loads(first["parameters"].iloc[0]))
     assert ranking.select_setting(table, ranking.first_setting(table)).equals(first)
+    assert best_protocols.best_protocols(table).empty  # a map needs several numbers of users
 
 
 def test_infeasible_or_doubtful_has_no_rank():
@@ -128,11 +124,11 @@ def test_files_are_those_of_the_workflow(drawn):
     assert {path.name for path in folder.iterdir()} == {path.name for path in expected}
     assert overall_jobs.protocols(settings) == ["central_laplace", "grr_blanket", "pure_dump"]
     assert len(overall_jobs.bundles(job)) == 3
-    verdicts = pd.read_csv(folder / "verdicts.csv")
+    verdicts = table_of(drawn, "verdicts")
     assert dict(zip(verdicts["verdict"], verdicts["claims"], strict=True)) == {
         "holds": 1, "in part": 0, "fails": 1, "untestable": 0,
     }  # fmt: skip
-    bells = pd.read_csv(folder / "dumbbells.csv")
+    bells = table_of(drawn, "dumbbells")
     assert len(bells) == 2
     assert (bells["printed_over_curator"] > bells["over_curator"]).all()
     assert (
@@ -146,7 +142,7 @@ def test_files_are_those_of_the_workflow(drawn):
 
 
 def test_profiles_are_of_ranked_protocols(drawn):
-    table = pd.read_csv(drawn[2] / "profiles.csv")
+    table = table_of(drawn, "profiles")
     assert set(table["label"]) == {"pureDUMP", "randomized response (blanket)", "curator (Laplace noise)"}
     assert (table["values"] == 10).all() and (table["eps"] == 1.0).all()
     assert table["at_eps"].max() == pytest.approx(1.5) and table["at_eps"].min() == 0
@@ -167,37 +163,22 @@ def test_close_curves_are_one():
     ]  # fmt: skip
 
 
-def test_best_protocol_has_least_error(drawn):
-    ranked = pd.read_csv(drawn[2] / "ranking.csv")
-    assert best_protocols.best_protocols(ranked).empty  # a map needs several numbers of users
-    more = ranked.assign(users=2 * ranked["users"])
-    table = best_protocols.best_protocols(pd.concat([ranked, more], ignore_index=True))
-    table = table[table["users"] == ranked["users"].iloc[0]]
-    assert set(table["trust"]) == {"shuffler permutes"}
-    alone = table[table["most_messages"] == 1]  # pureDUMP sends more
-    assert (
-        len(table) == 2 * 2 * 3
-        and alone["second"].isna().all()
-        and set(alone["best"]) == {"randomized response (blanket)"}
-    )
-    row = table.query("most_messages == inf and values == 20 and eps == 0.5").iloc[0]
-    errors = ranked[(ranked["values"] == 20) & (ranked["eps"] == 0.5)].set_index("label")["error"]
-    assert row["error"] == pytest.approx(errors.iloc[:2].min()) and row["best"] == errors.iloc[:2].idxmin()
-    assert row["margin"] == pytest.approx(errors.iloc[:2].max() / errors.iloc[:2].min())
-
-
 def test_map_covers_every_setting():
     rows = pd.DataFrame(
         [
             {
-                "task": "t", "users": n, "values": k, "eps": eps, "delta": 1e-6, "trust": "shuffler permutes",
+                "task": "t", "users": n, "values": k, "eps": eps, "delta": 1e-6, "trust": trust,
                 "rank": 1.0, "label": label, "error": error, "messages": messages,
             }
             for n in (100, 1000) for k in (2, 4) for eps in (0.5, 1.0)
-            for label, error, messages in (("near", 2.0, 5.0), ("second", 2.1 if k == 2 else 4.0, 1.5))
+            for label, error, messages, trust in (
+                ("near", 2.0, 5.0, "shuffler permutes"),
+                ("second", 2.1 if k == 2 else 4.0, 1.5, "shuffler permutes"),
+                ("better", 1.0, 1.0, "curator"),
+            )
         ]
     )  # fmt: skip
-    hole = rows.iloc[:2].assign(values=8)  # of one setting only: no column of the map
+    hole = rows.iloc[:3].assign(values=8)  # of one setting only: no column of the map
     table = best_protocols.best_protocols(pd.concat([rows, hole], ignore_index=True))
     assert len(table) == 2 * 8 and set(table["values"]) == {2, 4}
     several = table[table["most_messages"] == float("inf")]
@@ -215,7 +196,7 @@ def test_map_covers_every_setting():
 
 
 def test_running_best_falls_with_years(drawn):
-    table = pd.read_csv(drawn[2] / "by_year.csv")
+    table = table_of(drawn, "by_year")
     assert table[["label", "year"]].to_numpy().tolist() == [
         ["curator (Laplace noise)", 2012],
         ["randomized response (blanket)", 2019],
@@ -271,7 +252,7 @@ def test_shared_setting_is_in_title_line():
 
 def test_colluding_users_break_dummy_protocols(drawn):
     """Colluding users cost the protocols that rely on dummies of named users their guarantee."""
-    table = pd.read_csv(drawn[2] / "robustness.csv").set_index("label")
+    table = table_of(drawn, "robustness").set_index("label")
     assert (table["eps_dropped"] > table["eps"]).all()
     pure, grr = table.iloc[0], table.iloc[1]  # best first
     assert pure["eps_colluding"] == float("inf") and grr["eps_colluding"] == grr["eps_dropped"]
@@ -284,13 +265,13 @@ def test_colluding_users_break_dummy_protocols(drawn):
 
 
 def test_gaps_are_printed_over_exact_ratios(drawn):
-    _, job, folder = drawn
+    _, job, _folder = drawn
     gaps = {"paper": "demo", "experiment": "counts", "methods": {"pure_dump": "mse"}, "labels": {}}
     (row,) = overall.printed_over_exact(job | {"gaps": [gaps]}).to_dict("records")
     assert row["method"] == "pureDUMP"
     named = overall.printed_over_exact(job | {"gaps": [gaps | {"labels": {"pure_dump": "own name"}}]})
     assert named["method"].tolist() == ["own name"]
-    table = pd.read_csv(folder / "ranking.csv").query("protocol == 'pure_dump'")
+    table = table_of(drawn, "ranking").query("protocol == 'pure_dump'")
     ratios = table["printed"] / table["error"]
     assert row["points"] == 8 and row["quantity"] == "squared error"
     assert 1 < row["least"] <= ratios.min() * (1 + 1e-9) and row["greatest"] >= ratios.max() * (1 - 1e-9)

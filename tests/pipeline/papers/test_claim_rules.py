@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from shuffledp.pipeline.claims import general_rules
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.claim_jobs import PAPERS
 from shuffledp.pipeline.claims.errata_data import findings
@@ -19,15 +20,24 @@ def case(tmp_path):
     return Case(Evidence(tmp_path, "random_population", {}), paper="random_population")
 
 
-def test_an_erratum_decides_by_its_witness(tmp_path, monkeypatch):
+@pytest.fixture
+def unshown(monkeypatch):
+    """Let an erratum or a note have a witness that does not show it."""
+
+    def let(part, id):
+        known = findings("random_population")
+        entry = next(e for e in getattr(known, part) if e.id == id)
+        lost = replace(entry, compute=lambda: replace(entry.compute(), shows=False))
+        only = replace(known, **{"errata": (), "notes": (), part: (lost,)})
+        monkeypatch.setattr(general_rules, "findings", lambda paper: only)
+
+    return let
+
+
+def test_an_erratum_decides_by_its_witness(tmp_path, unshown):
     found = erratum(case(tmp_path), by="RP-E14", shown="fails")
     assert (found.verdict, found.measured) == ("fails", "1 against -0.1565 as printed")
-    entry = next(e for e in findings("random_population").errata if e.id == "RP-E14")
-    unshown = replace(entry, compute=lambda: replace(entry.compute(), shows=False))
-    monkeypatch.setattr(
-        "shuffledp.pipeline.claims.general_rules.findings",
-        lambda paper: replace(findings(paper), errata=(unshown,), notes=()),
-    )
+    unshown("errata", "RP-E14")
     found = erratum(case(tmp_path), by="RP-E14", shown="fails")
     assert found.verdict == "holds"
     assert found.why.startswith("RP-E14 is not shown: ")
@@ -35,7 +45,7 @@ def test_an_erratum_decides_by_its_witness(tmp_path, monkeypatch):
         erratum(case(tmp_path), by="RP-E999", shown="fails")
 
 
-def test_reading_note_contradicts_no_paper(tmp_path, monkeypatch):
+def test_reading_note_contradicts_no_paper(tmp_path, unshown):
     found = erratum(case(tmp_path), by="RP-N10", shown="untestable")
     assert (found.verdict, found.measured) == ("untestable", "3e-05 against 1e-05 as read")
     assert erratum(case(tmp_path), by="RP-N26", shown="holds").verdict == "holds"
@@ -47,12 +57,7 @@ def test_reading_note_contradicts_no_paper(tmp_path, monkeypatch):
     ):
         with pytest.raises(ValueError, match=f"{by} cannot make the claim '{shown}'"):
             erratum(case(tmp_path), by=by, shown=shown)
-    entry = next(e for e in findings("random_population").notes if e.id == "RP-N26")
-    unshown = replace(entry, compute=lambda: replace(entry.compute(), shows=False))
-    monkeypatch.setattr(
-        "shuffledp.pipeline.claims.general_rules.findings",
-        lambda paper: replace(findings(paper), errata=(), notes=(unshown,)),
-    )
+    unshown("notes", "RP-N26")
     assert erratum(case(tmp_path), by="RP-N26", shown="holds").verdict == "untestable"
 
 

@@ -1,14 +1,9 @@
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import pytest
 from fabricated import BUDGETS, CHART, PAPERS, PROTOCOLS, as_csv
 
 from shuffledp.pipeline import site as pages
-
-Row = dict[str, Any]
 
 
 def charts(results, key=PAPERS[1]):
@@ -16,16 +11,16 @@ def charts(results, key=PAPERS[1]):
     script = pages.render(results, PAPERS, PROTOCOLS)[f"site/charts/{key}.js"].decode()
     before, _, content = script.partition(f'["{key}"] = ')
     assert before == "(window.shuffledpCharts ??= {})"
-    found: dict[str, Any] = json.loads(content.removesuffix(";\n"))
-    return found
+    return json.loads(content.removesuffix(";\n"))
 
 
-def drawn(paper, results, rows, **changes):
-    """Return the chart of one figure with other numbers."""
+def drawn(paper, results, *rows, **changes):
+    """Return the chart of one figure with other curves, rounds, eps, kinds and numbers."""
     entry = paper.manifest["entries"][0]
     entry["chart"] = CHART | {"panels": None} | changes
     common = {"method": "m", "accounting": "exact", "standard_error": "", "count": 1, "data_source": "mirror"}
-    paper.files["fig5.csv"] = as_csv([common | row for row in rows])
+    names = ("curve", "round", "eps", "kind", "tve")
+    paper.files["fig5.csv"] = as_csv([common | dict(zip(names, row, strict=True)) for row in rows])
     paper.publish()
     return charts(results)["fig5"]
 
@@ -58,11 +53,11 @@ def test_charts_have_numbers_of_figures(papers, tmp_path):
 
 def test_curve_along_variable_keeps_its_order(papers, tmp_path):
     rows = [
-        {"curve": curve, "round": i, "eps": eps, "kind": "simulated", "tve": 1}
-        for curve, shift in (("local", 0.0), ("adaptive", 0.25))
-        for i, eps in enumerate([3 + shift, 1 + shift, 2 + shift])
+        (curve, i, eps, "simulated", 1)
+        for curve, along in (("local", (3.0, 1.0, 2.0)), ("adaptive", (3.25, 1.25, 2.25)))
+        for i, eps in enumerate(along)
     ]
-    chart = drawn(papers[PAPERS[1]], tmp_path, rows)
+    chart = drawn(papers[PAPERS[1]], tmp_path, *rows)
     assert [(p["kind"], p["x"]) for c in chart["curves"] for p in c["parts"]] == [
         ("path", [3, 1, 2]),
         ("path", [3.25, 1.25, 2.25]),
@@ -71,11 +66,11 @@ def test_curve_along_variable_keeps_its_order(papers, tmp_path):
 
 def test_lineless_points_and_text_values(papers, tmp_path):
     rows = [
-        {"curve": "local", "eps": "small", "kind": "expected", "tve": 2},
-        {"curve": "local", "eps": "large", "kind": "expected", "tve": 3},
-        {"curve": "adaptive", "eps": "large", "kind": "read", "tve": 4},
+        ("local", "", "small", "expected", 2),
+        ("local", "", "large", "expected", 3),
+        ("adaptive", "", "large", "read", 4),
     ]
-    chart = drawn(papers[PAPERS[1]], tmp_path, rows, x_scale="linear")
+    chart = drawn(papers[PAPERS[1]], tmp_path, *rows, x_scale="linear")
     assert chart["x"]["names"] == ["small", "large"]
     assert [(p["kind"], p["x"], p["y"]) for c in chart["curves"] for p in c["parts"]] == [
         ("line", [0, 1], [2, 3]),
@@ -85,9 +80,6 @@ def test_lineless_points_and_text_values(papers, tmp_path):
 
 @pytest.mark.parametrize("scale, shown", [("log", [None, 1e-9]), ("linear", [0, 1e-9])])
 def test_unplottable_logarithms_are_omitted(papers, tmp_path, scale, shown):
-    rows = [
-        {"curve": "local", "eps": eps, "kind": "expected", "tve": value}
-        for eps, value in ((0.1, 0), (0.2, 1e-9))
-    ]
-    chart = drawn(papers[PAPERS[1]], tmp_path, rows, y_scale=scale)
+    rows = [("local", "", 0.1, "expected", 0), ("local", "", 0.2, "expected", 1e-9)]
+    chart = drawn(papers[PAPERS[1]], tmp_path, *rows, y_scale=scale)
     assert chart["curves"][0]["parts"][0]["y"] == shown

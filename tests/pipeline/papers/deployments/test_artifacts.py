@@ -1,11 +1,8 @@
-"""Settings of published artifacts: values of another program, and enumeration of a small attained eps."""
-
-import itertools
-import math
+"""Settings of published artifacts: values of another program."""
 
 import pytest
 
-from shuffledp.pipeline.papers.deployments.artifacts import artifacts, attained_epsilon
+from shuffledp.pipeline.papers.deployments.artifacts import artifacts
 
 
 def column(name, artifact):
@@ -25,27 +22,3 @@ def column(name, artifact):
 )
 def test_values_of_another_program(artifact, name, values):
     assert column(name, artifact) == pytest.approx(values, rel=3e-4)  # four digits
-
-
-def test_attained_eps_is_of_all_outputs():
-    others, victim, delta = [(2, 0.5), (1, 1.5)], 1.0, 0.05
-    budgets = [0.5, 0.5, 1.5]
-
-    def law(own):
-        counts = dict.fromkeys(range(5), 0.0)
-        for bits in itertools.product((0, 1), repeat=4):
-            chance = 1.0
-            for bit, eps, held in zip(bits, [victim, *budgets], [own, 0, 0, 0], strict=True):
-                chance *= 1 / (1 + math.exp(eps)) if bit != held else 1 / (1 + math.exp(-eps))
-            counts[sum(bits)] += chance
-        return list(counts.values())
-
-    def lost(eps):
-        pair = law(0), law(1)
-        return max(
-            sum(max(p - math.exp(eps) * q, 0) for p, q in zip(*way, strict=True))
-            for way in (pair, pair[::-1])
-        )
-
-    eps = attained_epsilon(others, victim, delta)
-    assert lost(eps) >= delta > lost(eps + 1e-6)

@@ -10,26 +10,6 @@ from shuffledp.pipeline.papers.shuffle_gaussian import unit_ball_search
 SEARCH = (2, 2, (2, 8), (0.6, 3.0), 40, 20, "tests")
 
 
-def line(*places):
-    return np.array(places)[:, None]
-
-
-@pytest.mark.parametrize("order, sigma", [(2.0, 0.7), (3.5, 1.0), (6.0, 1.5)])
-def test_two_users_equal_plain_integral(order, sigma):
-    y = np.linspace(-14, 15, 600) * sigma
-
-    def density(first, second):
-        a, b = (
-            np.exp(-((y - x) ** 2) / (2 * sigma**2)) / math.sqrt(2 * math.pi) / sigma for x in (first, second)
-        )
-        return np.asarray((np.outer(a, b) + np.outer(b, a)) / 2)
-
-    below, top = density(0.1, 0.6), density(0.95, 0.6)
-    moment = float(np.sum(np.exp(order * np.log(top) + (1 - order) * np.log(below)))) * (y[1] - y[0]) ** 2
-    found = unit_ball_search.shuffled_gaussian_rdp(order, line(0.1, 0.6), line(0.95, 0.6), sigma)
-    assert found == pytest.approx(math.log(moment) / (order - 1), rel=1e-6)
-
-
 def test_triangle_corners_are_a_violation():
     """The corners have the ball's diameter as distance, but lie in no such ball: erratum SG-4."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(0.75)]])
@@ -39,6 +19,11 @@ def test_triangle_corners_are_a_violation():
         unit_ball_search.common_place_ratio(2, corners[0] - corners[2], corners[1] - corners[2], 1.0)
     )
     assert largest([(worse, "corners")], LIMIT).beyond == 1
+
+
+def test_pair_of_theorem_has_its_divergence():
+    same, replaced = np.zeros((3, 1)), np.eye(3, 1)
+    assert unit_ball_search.ratio(6, same, replaced, 1.5) == pytest.approx(1, rel=1e-6)
 
 
 def test_too_small_bound_is_violated(monkeypatch):

@@ -1,4 +1,4 @@
-"""Table II and multi-message protocols, against known numbers."""
+"""Table II, multi-message protocols, and the best number of dummies, against known numbers."""
 
 import pytest
 
@@ -7,6 +7,7 @@ from shuffledp.accounting import (
     population_lower_bound,
 )
 from shuffledp.pipeline.papers.random_population import lower_bounds
+from shuffledp.pipeline.papers.random_population.settings import dummies_error
 from shuffledp.populations import Binomial
 
 
@@ -23,3 +24,15 @@ def test_table_two():
     assert list(verdicts.iloc[:6]) == ["unsafe"] * 4 + ["safe"] * 2
     assert list(verdicts.iloc[6:]) == ["safe"] * 4 + ["open", "right", "safe"]
     assert (table["corrected bound"].iloc[:10] <= table["exact quantile"].iloc[:10]).all()
+
+
+def test_dummies_gain_nothing_with_exact_accounting():
+    adult = Binomial(48_841, 0.05)
+    for accounting, adaptive, error, tolerance in (
+        ("printed", False, 0.875, 5e-4),
+        ("corrected", False, 0.972, 5e-4),
+        ("exact", False, 1, 1e-9),
+        ("exact", True, 1, 1e-3),
+    ):
+        found = dummies_error(adult, 0.001, accounting, adaptive=adaptive)
+        assert found == pytest.approx(error, abs=tolerance)
