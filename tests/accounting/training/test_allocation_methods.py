@@ -109,18 +109,3 @@ def test_noise_inverts_eps():
     assert allocation_noise(300.0, 0.5, 10) == 0.1
     with pytest.raises(Infeasible, match="above 1e6 would be needed"):
         allocation_noise(1e-9, 1e-12, 1)
-
-
-@pytest.mark.parametrize(
-    "make, message",
-    [
-        (
-            lambda: AllocationProfile(10, sigma=1.0, participations=11),
-            r"participations must be in \[1, 10\], got 11",
-        ),
-        (lambda: AllocationProfile(10, participations=1), "Give either eps_local or sigma"),
-    ],
-)
-def test_bad_arguments_are_named(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()

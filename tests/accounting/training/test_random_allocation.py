@@ -51,15 +51,18 @@ def test_two_steps_cost_at_least_one():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({}, "Give either eps_local or sigma"),
+        ({"participations": 1}, "Give either eps_local or sigma"),
         ({"eps_local": 1.0, "sigma": 1.0}, "Give either eps_local or sigma"),
         ({"sigma": 0.01}, r"sigma must be in \[0.1, 1e6\]"),
         ({"eps_local": 301.0}, "eps_local must be at most 300"),
+        ({"sigma": 1.0, "participations": 11}, r"participations must be in \[1, 10\], got 11"),
     ],
 )
 def test_bad_arguments_are_named(options, message):
     with pytest.raises(ValueError, match=message):
-        allocation_delta(0.5, 10, **options)
+        AllocationProfile(10, **options)
+    with pytest.raises(ValueError, match="Give either eps_local or sigma"):
+        allocation_delta(0.5, 10)
 
 
 @pytest.mark.parametrize(
