@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import laplace, uniform
 
 from shuffledp.accounting import (
     DensityRandomizer,
@@ -23,27 +24,21 @@ def test_upper_law_dominates_in_convex_order():
             assert up_mass @ np.maximum(up - t, 0) >= low_mass @ np.maximum(low - t, 0) * (1 - 1e-12) - 1e-15
 
 
-def laplace_density(eps_local):
-    def log_density(x, y):
-        return -eps_local * np.abs(y - x)
+def density(noise):
+    """Return the logarithm of the density of an input with this noise, and the mass of an interval."""
+    return (
+        lambda x, y: noise.logpdf(y - x),
+        lambda x, low, high: noise.cdf(high - x) - noise.cdf(low - x),
+    )
 
-    def mass(x, low, high):
-        def cdf(y):
-            return np.where(
-                y < x,
-                0.5 * np.exp(eps_local * (np.minimum(y, x) - x)),
-                1 - 0.5 * np.exp(-eps_local * np.abs(y - x)),
-            )
 
-        return cdf(high) - cdf(low)
-
-    return log_density, mass
+LAPLACE = density(laplace(scale=0.5))
 
 
 def test_user_densities_agree_with_laplace():
     """The edges omit 1/2, where the input with the least density changes; the function finds this point."""
     edges = (-20.0, *np.linspace(0, 1, 400), 21.0)
-    own = DensityRandomizer(*laplace_density(2.0), inputs=(0.0, 1.0), edges=edges, eps_local=2.0)
+    own = DensityRandomizer(*LAPLACE, inputs=(0.0, 1.0), edges=edges, eps_local=2.0)
     for side in ("upper", "lower"):
         built_in = blanket_randomizer_delta(LaplaceRandomizer(2.0), 1000, 0.3, side)
         if side == "upper":
@@ -54,7 +49,7 @@ def test_user_densities_agree_with_laplace():
 
 def test_mass_outside_edges_is_lost():
     own = DensityRandomizer(
-        *laplace_density(2.0), inputs=(0.0, 1.0), edges=tuple(np.linspace(-0.5, 1.5, 500)), eps_local=2.0
+        *LAPLACE, inputs=(0.0, 1.0), edges=tuple(np.linspace(-0.5, 1.5, 500)), eps_local=2.0
     )
     assert blanket_randomizer_delta(own, 1000, 0.3) > 0.5 * math.exp(-1)
 
@@ -62,9 +57,7 @@ def test_mass_outside_edges_is_lost():
 def test_outside_mass_counts_in_lower_bound():
     """The edges omit a region where the other input is likelier; without its mass there would be no lower bound."""
     wide, narrow = (
-        DensityRandomizer(
-            *laplace_density(2.0), inputs=(0.0, 1.0), edges=tuple(np.linspace(-9, last, 800)), eps_local=2.0
-        )
+        DensityRandomizer(*LAPLACE, inputs=(0.0, 1.0), edges=tuple(np.linspace(-9, last, 800)), eps_local=2.0)
         for last in (10.0, 0.6)
     )
     for users, eps in ((20, 0.5), (1000, 0.2)):
@@ -77,13 +70,6 @@ def test_outside_mass_counts_in_lower_bound():
 
 
 def test_density_that_ends_has_no_blanket():
-    def log_density(x, y):
-        with np.errstate(divide="ignore"):
-            return np.log((y >= x).astype(float))
-
-    def mass(x, low, high):
-        return np.clip(high, x, None) - np.clip(low, x, None)
-
-    randomizer = DensityRandomizer(log_density, mass, inputs=(0.0, 1.0), edges=(0.0, 0.5, 1.0))
+    randomizer = DensityRandomizer(*density(uniform), inputs=(0.0, 1.0), edges=(0.0, 0.5, 1.0))
     with pytest.raises(Infeasible, match="no blanket"):
         blanket_randomizer_delta(randomizer, 10, 0.1)

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from shuffledp.accounting import (
     ClonesProfile,
@@ -72,9 +73,7 @@ def test_randomized_response_is_enclosed():
     """The loss is eps (2 B - R), and B is binomial."""
     for eps, rounds, delta in ((0.1, 40, 1e-6), (1.0, 1, 1e-3), (0.02, 300, 1e-30)):
         one = ClonesProfile(OtherReports(Fixed(0)), eps)
-        ones, keep = np.arange(rounds + 1), 1 / (1 + math.exp(-eps))
-        ways = [math.lgamma(rounds + 1) - math.lgamma(b + 1) - math.lgamma(rounds - b + 1) for b in ones]
-        log_p = np.array(ways) + ones * math.log(keep) + (rounds - ones) * math.log1p(-keep)
+        log_p = binom.logpmf(np.arange(rounds + 1), rounds, 1 / (1 + math.exp(-eps)))
         upper = composed_epsilon([one], delta, rounds=[rounds])
         exact = root_below(
             lambda x, p=log_p, d=delta: d - float(hockey_stick(p, p[::-1], x)),
