@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from golden.inside import DATASETS, Job, canonical, cells, jobs, prepare_shipped, run
@@ -60,16 +61,8 @@ NUMBERS = (
 METHOD = ("label", "protocol", "task", "reduction", "trust", "dataset", "data_source")
 
 
-def answers(paper: str, folder: Path) -> Rows:
-    """Return the rows of a paper's experiments.
-
-    Parameters
-    ----------
-    paper : str
-        A paper or study of the configuration.
-    folder : Path
-        Folder for the prepared data.
-    """
+def answers(paper: str) -> Rows:
+    """Return the rows of the experiments of a paper or study of the configuration."""
     rows: Rows = {}
     for experiment, method, job in jobs(paper):
         every = cells(job)
@@ -78,8 +71,9 @@ def answers(paper: str, folder: Path) -> Rows:
             "digest": digest(canonical(every)),
             "repeats": job.repeats,
         }
-    for name, job in tiny_jobs(paper, folder, REPEATS):
-        rows |= _run(name, job, folder)
+    with TemporaryDirectory() as folder:
+        for name, job in tiny_jobs(paper, Path(folder), REPEATS):
+            rows |= _run(name, job, Path(folder))
     return rows
 
 

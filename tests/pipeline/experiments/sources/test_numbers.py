@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from shuffledp.pipeline.datasets import Dataset
-from shuffledp.pipeline.experiments.job_parts import population_from
 from shuffledp.pipeline.experiments.participants import participants, typical
 from shuffledp.pipeline.experiments.sources import check_data
 from shuffledp.pipeline.experiments.sources.numbers import source as number_source
+from shuffledp.populations import Fixed
 from shuffledp.tasks import Summation
 
 ABOUT = SimpleNamespace(source="stand_in", note="A toy.")
@@ -25,18 +25,18 @@ def hours(**data):
 
 def test_hours_are_scaled():
     source = hours()
-    everybody = participants(source.task, source, population_from({"users": 60}), repeats=2, seed=1)
+    everybody = participants(source.task, source, Fixed(59), repeats=2, seed=1)
     assert everybody.truth == pytest.approx([(30 * 40 + 20 * 99) / 99] * 2)
     (users,) = everybody.users(0)
     assert np.bincount(users.values)[[0, 40, 99]].tolist() == [10, 30, 20]
-    support = typical(source.task, source, population_from({"users": 60}))
+    support = typical(source.task, source, Fixed(59))
     assert support.participants.truth == pytest.approx(everybody.truth[:1])
 
 
 @pytest.mark.parametrize("draw", ["without_replacement", "with_replacement"])
 def test_sampling_variance_is_of_the_sum(draw):
     source = hours(draw=draw)
-    law = population_from({"users": 40})
+    law = Fixed(39)
     sums = participants(source.task, source, law, repeats=5_000, seed=3, truth="participants").truth
     support = typical(source.task, source, law, truth="population")
     variance = float(support.sampling_variance[0])
