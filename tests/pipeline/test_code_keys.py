@@ -1,7 +1,5 @@
 """Keys of code: what is in them, what an edit changes, and jobs whose code is not the planned code."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files of users: checked before anything runs, counted once, and used by experiments."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
