@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from enumerated_reports import both_sides
 from shuffledp.accounting import amplified_epsilon, clone_delta
 from shuffledp.accounting.general.blanket import population_epsilon
 from shuffledp.accounting.general.clone_pair import ClonePair
@@ -18,7 +19,7 @@ def test_clones_are_between_the_two_sides(population, reduction):
     for eps_local, delta in itertools.product((0.1, 1.0, 4.0), (1e-3, 1e-9)):
         exact = amplified_epsilon(population, eps_local, delta, reduction=reduction)
         pair = ClonePair(eps_local, reduction)
-        low, high = (population_epsilon(pair, population, delta, side) for side in ("lower", "upper"))
+        low, high = both_sides(population_epsilon, pair, population, delta)
         assert exact * (1 - 1e-5) - 1e-11 <= low <= exact * (1 + 1e-9)
         assert exact * (1 - 1e-9) <= high <= exact * (1 + 1e-5) + 1e-11
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from enumerated_reports import both_sides
 from shuffledp.accounting import (
     AllocationProfile,
     allocation_delta,
@@ -16,26 +17,19 @@ from shuffledp.populations import Fixed
 @pytest.mark.parametrize("steps, eps_local, delta", [(10, 12.0, 1e-4), (60, 12.0, 1e-15), (400, 2.0, 1e-9)])
 def test_pure_steps_near_a_kink(steps, eps_local, delta):
     """If hardly any number of steps counts, delta falls to zero within 1e-4 of eps."""
-    low, high = (
-        allocation_epsilon(delta, steps, eps_local=eps_local, direction="remove", bound=b)
-        for b in ("lower", "upper")
-    )
+    removed = {"eps_local": eps_local, "direction": "remove"}
+    low, high = (allocation_epsilon(delta, steps, **removed, bound=b) for b in ("lower", "upper"))
     assert low <= high <= low * (1 + 5e-6)
-    found = [
-        allocation_delta(high, steps, eps_local=eps_local, direction="remove", bound=b)
-        for b in ("lower", "upper")
-    ]
+    found = [allocation_delta(high, steps, **removed, bound=b) for b in ("lower", "upper")]
     assert found[0] <= found[1] <= found[0] * (1 + 2e-8)
 
 
 def test_sums_and_contours_agree():
     for way in ("remove", "add"):
         for steps, eps_local, eps in ((10**6, 1.0, 0.005), (10**4, 6.0, 1.0), (50, 250.0, 240.0)):
-            low, high = (
-                random_allocation._summed(eps_local, steps, eps, way, side) for side in ("lower", "upper")
-            )
+            low, high = both_sides(random_allocation._summed, eps_local, steps, eps, way)
             pair = random_allocation._pure(eps_local, way)
-            below, above = (compared_delta(pair, Fixed(steps - 1), eps, side) for side in ("lower", "upper"))
+            below, above = both_sides(compared_delta, pair, Fixed(steps - 1), eps)
             assert below <= high
             assert low <= above
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from enumerated_reports import both_sides
 from shuffledp.accounting import shuffled_batches_delta, shuffled_batches_epsilon
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.training import shuffled_batches
@@ -26,7 +27,7 @@ DELTA, STEPS = 1e-8, 1000
 def test_reference_table():
     """The reference rounds losses of the largest release down by up to 5e-4, and has chords of ratio 1.02."""
     lower, upper, permutation = 5.1064, 5.6395, 5.7761
-    found, above = (shuffled_batches_epsilon(STEPS, 1.0, DELTA, 1, side) for side in ("lower", "upper"))
+    found, above = both_sides(shuffled_batches_epsilon, STEPS, 1.0, DELTA, 1)
     assert lower - 5e-5 <= found <= lower + 4e-4
     assert upper * (1 - 2e-4) <= above <= upper * (1 + 4e-4)
     assert known(1.0, permutation) == pytest.approx(DELTA, rel=2e-3)
@@ -88,14 +89,14 @@ def test_few_batches_over_two_epochs(coarse):
         w * float(mass @ np.maximum(a * p - math.exp(eps) * b * q, 0))
         for w, a, b in zip(mass, p, q, strict=True)
     )
-    lower, upper = (shuffled_batches_delta(2, sigma, eps, 2, side) for side in ("lower", "upper"))
+    lower, upper = both_sides(shuffled_batches_delta, 2, sigma, eps, 2)
     assert lower < value < upper
     assert lower > 0.8 * value
 
 
 def test_one_step_is_the_gaussian_mechanism():
     for epochs in (1, 4):
-        upper, lower = (shuffled_batches_epsilon(1, 2.0, 1e-6, epochs, side) for side in ("upper", "lower"))
+        lower, upper = both_sides(shuffled_batches_epsilon, 1, 2.0, 1e-6, epochs)
         assert known(2 / math.sqrt(epochs), upper) == pytest.approx(1e-6, rel=1e-5)
         assert upper * (1 - 1e-3) < lower <= upper
 

@@ -57,18 +57,18 @@ def without_jax(monkeypatch):
 @pytest.fixture
 def with_jax(monkeypatch):
     monkeypatch.setattr(training_jobs, "available", lambda: True)
+    monkeypatch.setattr(training_jobs, "version", lambda package: "0")
 
 
 def short(settings):
     return settings.papers["demo"].training["short"]
 
 
-def publish(folder, run, monkeypatch, note=""):
+def publish(folder, run, note="", curve=CURVE):
     """Publish a finished run without training."""
-    monkeypatch.setattr(training_jobs, "version", lambda package: "0")
     files = training_jobs.TrainingFiles.locate(folder, run.paper, run.name)
     about = of_job(run.job(7), "0", {"source": "mirror", "note": note}, ROOT)
-    training_jobs.write(files, CURVE, about)
+    training_jobs.write(files, curve, about)
     return files
 
 
@@ -161,9 +161,9 @@ def test_missing_jax_fails_required_training(trained, monkeypatch):
 # -- results -----------------------------------------------------------------------------------------------------
 
 
-def test_cells_are_of_the_undamaged_run(trained, with_jax, monkeypatch, tmp_path):
+def test_cells_are_of_the_undamaged_run(trained, with_jax, tmp_path):
     settings = trained.settings()
-    files = publish(tmp_path, short(settings), monkeypatch, note="Shortened.")
+    files = publish(tmp_path, short(settings), "Shortened.")
     done = computed(settings, "shuffle", tmp_path)
     assert done.data_note == "Shortened."
     cells, values = done.cells.to_pandas(), done.values.to_pandas()
@@ -181,15 +181,14 @@ def test_cells_are_of_the_undamaged_run(trained, with_jax, monkeypatch, tmp_path
         computed(settings, "central", tmp_path)
 
 
-def test_every_seed_has_its_accuracy(trained, with_jax, monkeypatch, tmp_path):
+def test_every_seed_has_its_accuracy(trained, with_jax, tmp_path):
     trained.change(PAPER, "rounds: 5", "seeds: 2, rounds: 5")
     settings = trained.settings()
     first, second = short(settings).repeats
     assert first.plan(7) == replace(first, seeds=1).plan(7) and first.plan(7).seed != second.plan(7).seed
-    publish(tmp_path, first, monkeypatch)
+    publish(tmp_path, first)
     better = TrainingCurve(tuple(replace(point, accuracy=point.accuracy + 0.1) for point in CURVE.points))
-    monkeypatch.setattr(sys.modules[__name__], "CURVE", better)
-    publish(tmp_path, second, monkeypatch)
+    publish(tmp_path, second, curve=better)
     values = computed(settings, "shuffle", tmp_path).values.to_pandas()
     by_seed = values[values["metric"] == "accuracy"].pivot(index="cell", columns="repeat", values="value")
     assert np.allclose(by_seed[1] - by_seed[0], 0.1)
@@ -223,7 +222,7 @@ def test_omitted_training_keeps_accounting(trained, monkeypatch):
 
 def test_accuracy_is_drawn_against_eps(trained, with_jax, monkeypatch):
     settings = trained.settings()
-    publish(trained.root / "results", short(settings), monkeypatch)
+    publish(trained.root / "results", short(settings))
     files = drawn(trained, settings, monkeypatch)
     lines = [line.split(",") for line in files["accuracy.csv"].decode().splitlines()]
     assert lines[0][:6] == ["method", "accounting", "curve", "sigma", "round", "eps"]
