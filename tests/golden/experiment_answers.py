@@ -1,7 +1,5 @@
 """Cells and values of a tiny run of every experiment, and a digest of all cells at the papers' scale."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -23,9 +21,13 @@ NOT_RUN = {
     "comparison.real_sums.real_sum_20": "searches; the table of the protocol has such settings",
     **dict.fromkeys(
         (
-            *(f"ranges.levels.{name}" for name in ("central_laplace", "correlated_noise", "balls_into_bins")),
-            *(f"ranges.prefixes.{name}_tree" for name in ("central_laplace", "central_gaussian")),
-            *(f"ranges.prefixes.{name}_tree" for name in ("correlated_noise", "balls_into_bins")),
+            "ranges.levels.central_laplace",
+            "ranges.levels.correlated_noise",
+            "ranges.levels.balls_into_bins",
+            "ranges.prefixes.central_laplace_tree",
+            "ranges.prefixes.central_gaussian_tree",
+            "ranges.prefixes.correlated_noise_tree",
+            "ranges.prefixes.balls_into_bins_tree",
         ),
         "calibrates trees for seconds; the tests of ranges have such settings",
     ),

@@ -1,7 +1,5 @@
 """Parts of the golden table: one file each, and the function that computes its rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Results of one protocol: declarations, calibrations, guarantees, messages, draws and estimates."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """Settings for the calibration of every protocol: populations, sizes, budgets, options and rejected requests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,57 +20,84 @@ class Setting:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+#: Populations and budgets of settings for several kinds of tasks.
+SHARED = {
+    "usual": (Fixed(999), Budget(1.0, 1e-6)),
+    "many users": (Fixed(499_999), Budget(0.5, 1e-6)),
+    "binomial": (Binomial(1_000, 0.5), Budget(0.3, 1e-5)),
+    "poisson": (Poisson(200.0), Budget(2.0, 1e-4)),
+    "strict": (Fixed(49_999), Budget(0.1, 1e-10)),
+    "loose": (Binomial(300, 0.25), Budget(4.0, 1e-3)),
+    "add or remove": (Fixed(999), Budget(1.0, 1e-6, "add_remove")),
+    "alone": (Fixed(0), Budget(1.0, 1e-3)),
+}
+
+
+def _settings(shared: Mapping[str, Task], *own: Setting) -> tuple[Setting, ...]:
+    """Return the usual setting, then the kind's own, then further shared settings, given by their tasks."""
+    usual, *others = (Setting(name, SHARED[name][0], task, SHARED[name][1]) for name, task in shared.items())
+    return usual, *own, *others
+
+
 BY_KIND = {
-    "frequency": (
-        Setting("usual", Fixed(999), Frequency(4), Budget(1.0, 1e-6)),
+    "frequency": _settings(
+        {
+            "usual": Frequency(4),
+            "many users": Frequency(50),
+            "binomial": Frequency(5),
+            "poisson": Frequency(10),
+            "strict": Frequency(3),
+            "loose": Frequency(6),
+            "add or remove": Frequency(4),
+            "alone": Frequency(4),
+        },
         Setting("two values", Fixed(9_999), Frequency(2), Budget(0.5, 1e-5)),
-        Setting("many users", Fixed(499_999), Frequency(50), Budget(0.5, 1e-6)),
         Setting("many values", Fixed(99_999), Frequency(500), Budget(1.0, 1e-9)),
-        Setting("binomial", Binomial(1_000, 0.5), Frequency(5), Budget(0.3, 1e-5)),
-        Setting("poisson", Poisson(200.0), Frequency(10), Budget(2.0, 1e-4)),
-        Setting("strict", Fixed(49_999), Frequency(3), Budget(0.1, 1e-10)),
-        Setting("loose", Binomial(300, 0.25), Frequency(6), Budget(4.0, 1e-3)),
-        Setting("add or remove", Fixed(999), Frequency(4), Budget(1.0, 1e-6, "add_remove")),
-        Setting("alone", Fixed(0), Frequency(4), Budget(1.0, 1e-3)),
     ),
-    "summation": (
-        Setting("usual", Fixed(999), Summation(3), Budget(1.0, 1e-6)),
+    "summation": _settings(
+        {
+            "usual": Summation(3),
+            "many users": Summation(4),
+            "binomial": Summation(2, real=True),
+            "poisson": Summation(5, real=True),
+            "strict": Summation(2),
+            "loose": Summation(3),
+            "add or remove": Summation(3),
+            "alone": Summation(2),
+        },
         Setting("bits", Fixed(9_999), Summation(1), Budget(0.5, 1e-5)),
-        Setting("many users", Fixed(499_999), Summation(4), Budget(0.5, 1e-6)),
         Setting("many values", Fixed(9_999), Summation(50), Budget(2.0, 1e-4)),
-        Setting("binomial", Binomial(1_000, 0.5), Summation(2, real=True), Budget(0.3, 1e-5)),
-        Setting("poisson", Poisson(200.0), Summation(5, real=True), Budget(2.0, 1e-4)),
-        Setting("strict", Fixed(49_999), Summation(2), Budget(0.1, 1e-10)),
-        Setting("loose", Binomial(300, 0.25), Summation(3), Budget(4.0, 1e-3)),
         Setting("coordinates", Fixed(999), Summation(3, real=True, coordinates=4), Budget(1.0, 1e-4)),
         Setting("signed", Fixed(999), Summation(2, signed=True), Budget(1.0, 1e-6)),
-        Setting("add or remove", Fixed(999), Summation(3), Budget(1.0, 1e-6, "add_remove")),
-        Setting("alone", Fixed(0), Summation(2), Budget(1.0, 1e-3)),
     ),
-    "sets": (
-        Setting("usual", Fixed(999), Sets(8, 2), Budget(1.0, 1e-6)),
+    "sets": _settings(
+        {
+            "usual": Sets(8, 2),
+            "binomial": Sets(5, 1),
+            "poisson": Sets(10, 3, padding_items=2),
+            "alone": Sets(4, 2),
+        },
         Setting("two levels", Fixed(1_999), Sets(8, 2, levels=2), Budget((0.5, 1.0), 1e-5)),
         Setting("three levels", Fixed(4_999), Sets(17, 3, 3, 3), Budget((0.8, 1.0, 1.2), 1e-8)),
         Setting("many users", Fixed(99_999), Sets(32, 4), Budget(0.5, 1e-8)),
         Setting("many items", Fixed(9_999), Sets(128, 4), Budget(2.0, 1e-4)),
-        Setting("binomial", Binomial(1_000, 0.5), Sets(5, 1), Budget(0.3, 1e-5)),
-        Setting("poisson", Poisson(200.0), Sets(10, 3, padding_items=2), Budget(2.0, 1e-4)),
         Setting("strict", Fixed(19_999), Sets(6, 2), Budget(0.1, 1e-10)),
         Setting("loose", Fixed(99), Sets(4, 1), Budget(4.0, 1e-3)),
         Setting("whole", Fixed(999), Sets(3, 3), Budget(1.0, 1e-6)),
-        Setting("alone", Fixed(0), Sets(4, 2), Budget(1.0, 1e-3)),
     ),
-    "vectors": (
-        Setting("usual", Fixed(999), Vectors(5, 1.0, "l2"), Budget(1.0, 1e-6)),
+    "vectors": _settings(
+        {
+            "usual": Vectors(5, 1.0, "l2"),
+            "many users": Vectors(10, 1.0),
+            "binomial": Vectors(3, 5.0),
+            "poisson": Vectors(4, 1.0),
+            "strict": Vectors(2, 1.0, "l2"),
+            "loose": Vectors(3, 1.0),
+            "alone": Vectors(2, 1.0),
+        },
         Setting("l1", Fixed(999), Vectors(5, 2.0, "l1"), Budget(1.0, 1e-6)),
         Setting("one number", Fixed(9_999), Vectors(1, 1.0), Budget(0.5, 1e-5)),
-        Setting("many users", Fixed(499_999), Vectors(10, 1.0), Budget(0.5, 1e-6)),
         Setting("many numbers", Fixed(9_999), Vectors(1_000, 1.0, "l2"), Budget(2.0, 1e-8)),
-        Setting("binomial", Binomial(1_000, 0.5), Vectors(3, 5.0), Budget(0.3, 1e-5)),
-        Setting("poisson", Poisson(200.0), Vectors(4, 1.0), Budget(2.0, 1e-4)),
-        Setting("strict", Fixed(49_999), Vectors(2, 1.0, "l2"), Budget(0.1, 1e-10)),
-        Setting("loose", Binomial(300, 0.25), Vectors(3, 1.0), Budget(4.0, 1e-3)),
-        Setting("alone", Fixed(0), Vectors(2, 1.0), Budget(1.0, 1e-3)),
     ),
 }
 CROWD = Setting("crowd", Fixed(9_999_999), Frequency(16), Budget(1.0, 1e-6))

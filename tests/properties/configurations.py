@@ -4,8 +4,6 @@
 plan, or one line that names file and place.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import re

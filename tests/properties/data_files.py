@@ -4,8 +4,6 @@
 error.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

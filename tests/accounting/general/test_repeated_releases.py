@@ -29,20 +29,24 @@ from shuffledp.protocols.frequency.sageo import SAGeo
 FINE, LOOSE, BELOW = 2.5e-5, 1e-3, 4e-4
 
 
-def pure(users, values, dummies):
-    return PureDump(n_users=users, domain_size=values, eps_local=math.inf, dummies_in_all=dummies)
-
-
-def coins(number):
-    return DesignatedCoins(domain_size=499, n_users=49_241, designated=number)
-
-
 GAUSSIAN = GaussianProfile(math.sqrt(2) / 32.72421)
 EXACT = [
     (GAUSSIAN, 30, 1e-6, 1.0),
-    (coins(4_284).privacy_profile(), 30, 1e-15, 1.80159),
+    (
+        DesignatedCoins(domain_size=499, n_users=49_241, designated=4_284).privacy_profile(),
+        30,
+        1e-15,
+        1.80159,
+    ),
     (BallsIntoBins(499, 100_000, 0.1540120).privacy_profile(), 365, 1e-6, 1.0),
-    (pure(100_000, 100, 1_302_949).privacy_profile(), 365, 1e-6, 1.0),
+    (
+        PureDump(
+            n_users=100_000, domain_size=100, eps_local=math.inf, dummies_in_all=1_302_949
+        ).privacy_profile(),
+        365,
+        1e-6,
+        1.0,
+    ),
 ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from shuffledp.pipeline.datasets import Dataset
 from shuffledp.pipeline.experiments.participants import participants, typical
-from shuffledp.pipeline.experiments.sources import check_data, source_from
+from shuffledp.pipeline.experiments.sources import source_from
 from shuffledp.pipeline.experiments.sources.item_sets import level_sizes, source as set_source
 from shuffledp.populations import Fixed
 from shuffledp.tasks import Sets
@@ -71,19 +71,3 @@ def test_counts_levels_and_users_agree():
     assert not support.sampling_variance.any()
     wide = typical(task, source, law, truth="population")
     assert wide.sampling_variance == pytest.approx(np.full((1, 9), (1 / 3) * (2 / 3) / 101))
-
-
-@pytest.mark.parametrize(
-    "config, task, message",
-    [
-        (MSNBC, Sets(17, 4, 2), "has 3 levels, but the task has 2"),
-        (MSNBC, Sets(21, 4, 3), "domain_size must be 17 and padding_items 0"),
-        ({**MSNBC, "padding": "tokens"}, Sets(17, 4, 3), "domain_size must be 21 and padding_items 4"),
-        (UNIFORM, Sets(21, 4, 3, 4), "padding_items must be 0 for uniform sets"),
-        ({"name": "msnbc", "column": "sets"}, Sets(17, 4, 3), "need a split"),
-        ({"name": "msnbc", "column": "first"}, Sets(17, 4, 3), "cannot be used for a sets task"),
-    ],
-)
-def test_unfitting_data_are_refused(config, task, message):
-    with pytest.raises(ValueError, match=message):
-        check_data(config, task)

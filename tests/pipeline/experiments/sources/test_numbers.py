@@ -8,14 +8,12 @@ import pytest
 
 from shuffledp.pipeline.datasets import Dataset
 from shuffledp.pipeline.experiments.participants import participants, typical
-from shuffledp.pipeline.experiments.sources import check_data
 from shuffledp.pipeline.experiments.sources.numbers import source as number_source
 from shuffledp.populations import Fixed
 from shuffledp.tasks import Summation
 
 ABOUT = SimpleNamespace(source="stand_in", note="A toy.")
 ADULT = {"name": "adult", "column": "hours_per_week"}
-SPARSE = {"name": "msnbc", "column": "first_and_size"}
 
 
 def hours(**data):
@@ -43,18 +41,3 @@ def test_sampling_variance_is_of_the_sum(draw):
     # The relative standard error of a variance from 5,000 draws is 2 %; 5 of them are missed once in 10^6.
     assert abs(sums.var() / variance - 1) < 0.1
     assert abs(sums.mean() - support.participants.truth[0]) < 5 * (variance / 5_000) ** 0.5
-
-
-@pytest.mark.parametrize(
-    "config, task, message",
-    [
-        (SPARSE, Summation(17, real=True), "a coordinate and a number .* 1 coordinate"),
-        (ADULT, Summation(99, coordinates=2), "holds a number .* 2 coordinate"),
-        (ADULT, Summation(99, signed=True), "signed numbers"),
-        ({"name": "adult", "column": "sex"}, Summation(1), "cannot be used for a summation task"),
-        ({"name": "categorical", "weights": [0.5, 0.5]}, Summation(2), "must be 3 numbers"),
-    ],
-)
-def test_unfitting_numbers_are_refused(config, task, message):
-    with pytest.raises(ValueError, match=message):
-        check_data(config, task)
