@@ -80,6 +80,14 @@ def test_equal_users_have_one_randomizers_bound():
         )
 
 
+def test_response_tables_and_formulas_agree():
+    formulas = [(300, GRR(1.0, 3)), (700, GRR(3.0, 3))]
+    tables = [(n, FiniteRandomizer(_rows(r))) for n, r in formulas]
+    for victim in (0, 1):
+        found, other = (personalized_answer(each, 1e-6, victim).considered for each in (formulas, tables))
+        assert dict(found) == pytest.approx(dict(other), rel=1e-5)
+
+
 def test_larger_budget_hides_no_smaller_one():
     small, large = LaplaceRandomizer(0.5), LaplaceRandomizer(4.0)
     groups = [(1, small), (99_999, large)]
