@@ -24,19 +24,17 @@ def test_local_budgets_add_up_without_others():
     assert answer.eps <= 1.25
 
 
-@pytest.mark.parametrize(
-    "ask, message",
-    [
-        *(
-            (lambda text=text: batch_named(text), "round must be EPS_LOCAL:USERS")
-            for text in ("1", "a:5", "1:b", "1:5:c", "1:5:6:7", "1:2.5")
-        ),
-        (lambda: rounds_epsilon([], 1e-6), "At least one round"),
-        (lambda: rounds_epsilon([Batch(1.0, 5, 0)], 1e-6), "rounds must be"),
-        (lambda: rounds_epsilon([Batch(1e3, 5)], 1e-6), "eps_local must be at most"),
-    ],
-)
-def test_mistakes_are_refused(ask, message):
+@pytest.mark.parametrize("text", ["1", "a:5", "1:b", "1:5:c", "1:5:6:7", "1:2.5"])
+def test_malformed_batch_texts_are_refused(text):
+    with pytest.raises(ValueError, match="round must be EPS_LOCAL:USERS"):
+        batch_named(text)
+
+
+def test_mistakes_are_refused():
     assert batch_named("1.5:100:3") == Batch(1.5, 100, 3)
-    with pytest.raises(ValueError, match=message):
-        ask()
+    with pytest.raises(ValueError, match="At least one round"):
+        rounds_epsilon([], 1e-6)
+    with pytest.raises(ValueError, match="rounds must be"):
+        rounds_epsilon([Batch(1.0, 5, 0)], 1e-6)
+    with pytest.raises(ValueError, match="eps_local must be at most"):
+        rounds_epsilon([Batch(1e3, 5)], 1e-6)

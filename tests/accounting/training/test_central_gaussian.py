@@ -76,10 +76,9 @@ def test_no_pair_exceeds_replacement_budget(m, noise):
 @pytest.mark.parametrize("noise", [1.0, 2.0])
 def test_no_pair_exceeds_addition_budget(noise, method):
     """The pairs of data sets differ by a record that is added or removed."""
-    rate = 0.1
-    eps = central_gaussian_epsilon(rate=rate, noise_multiplier=noise, rounds=1, delta=DELTA, method=method)
+    eps = central_gaussian_epsilon(rate=0.1, noise_multiplier=noise, rounds=1, delta=DELTA, method=method)
     for others in ((0.0, 0.0), (1.0, 1.0), (-1.0, 0.5, 1.0)):
-        without, grown = poisson_sums(others, rate), poisson_sums((1.0, *others), rate)
+        without, grown = poisson_sums(others, 0.1), poisson_sums((1.0, *others), 0.1)
         assert noisy_delta(without, grown, noise, eps) <= DELTA * (1 + 1e-6)
 
 

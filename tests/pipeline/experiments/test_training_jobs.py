@@ -91,7 +91,6 @@ def test_grid_omits_round_zero(trained):
 BROKEN = {
     "unknown kind": (PAPER, "kind: shuffle_sgd", "kind: shufle_sgd", "training.short.kind:", "Did you mean 'shuffle_sgd'?"),
     "rate as text": (PAPER, "learning_rate: 0.5", "learning_rate: 5e-1", "training.short.learning_rate:", "write 5.0e-1."),
-    "batch missing": (PAPER, "batch: 20, ", "", "training.short:", "batch must be given for kind 'shuffle_sgd'."),
     "unknown key": (PAPER, "rounds: 5", "round: 5, rounds: 5", "training.short:", "unknown key 'round'. Did you mean 'rounds'?"),
     "CIFAR10 is not there": (PAPER, "name: mnist", "name: cifar10", "training.short.data:", "cifar10/cifar10.npz there that holds the arrays train_images"),
     "grid of another run": (PAPER, "{evaluated: short}", "{evaluated: shot}", "experiments.sgd.grid.round.evaluated:", "no training run 'shot'. Did you mean 'short'?"),

@@ -12,13 +12,13 @@ from shuffledp.pipeline.experiments.sources.numbers import source as number_sour
 from shuffledp.populations import Fixed
 from shuffledp.tasks import Summation
 
-ABOUT = SimpleNamespace(source="stand_in", note="A toy.")
-ADULT = {"name": "adult", "column": "hours_per_week"}
-
 
 def hours(**data):
     table = pd.DataFrame({"sex": "Male", "hours_per_week": [0, 40, 99], "count": [10, 30, 20]})
-    return number_source({**ADULT, **data}, Summation(99, real=True), Dataset("adult", table, {}, ABOUT))
+    adult = Dataset("adult", table, {}, SimpleNamespace(source="stand_in", note="A toy."))
+    return number_source(
+        {"name": "adult", "column": "hours_per_week", **data}, Summation(99, real=True), adult
+    )
 
 
 def test_hours_are_scaled():
