@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations_with_replacement, permutations
 
 import numpy as np
@@ -37,6 +37,11 @@ def histogram(rows: Iterable[Row]) -> Histogram:
 
 def stick(p: Histogram, q: Histogram, eps: float) -> float:
     return sum(max(mass - math.exp(eps) * q[seen], 0.0) for seen, mass in p.items())
+
+
+def both_sides(bound: Callable[..., float], *given: object) -> tuple[float, float]:
+    """Return a lower and an upper bound."""
+    return bound(*given, "lower"), bound(*given, "upper")
 
 
 def data_sets(table: Table, users: int) -> Iterable[Sequence[Row]]:

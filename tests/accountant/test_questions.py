@@ -1,7 +1,6 @@
 """Several questions: one at random, assigned to groups, in separate messages, or all in one message."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -39,13 +38,21 @@ def test_all_questions(eps_local, k, questions, one, apart, joint):
     assert questions_epsilon(randomizer, USERS, DELTA, questions, "all") < questions * one
 
 
-@pytest.mark.parametrize("answer", [GRR(1.0, 3), BinaryRandomizedResponse(1.0), SubsetSelection(1.5, 4, 2)])
-def test_message_is_product_of_tables(answer):
-    rows = {
-        GRR: lambda: responses(3, 1.0),
-        BinaryRandomizedResponse: lambda: responses(2, 1.0),
-        SubsetSelection: lambda: _subsets(1.5, 4, 2),
-    }[type(answer)]()
+#: Table of subset selection: each of the 6 pairs of 4 values, likelier if it has the user's value.
+SUBSETS = np.exp(
+    1.5 * np.array([[x in each for each in itertools.combinations(range(4), 2)] for x in range(4)])
+)
+
+
+@pytest.mark.parametrize(
+    "answer, rows",
+    [
+        (GRR(1.0, 3), responses(3, 1.0)),
+        (BinaryRandomizedResponse(1.0), responses(2, 1.0)),
+        (SubsetSelection(1.5, 4, 2), SUBSETS / SUBSETS.sum(axis=1, keepdims=True)),
+    ],
+)
+def test_message_is_product_of_tables(answer, rows):
     table = FiniteRandomizer(rows)
     for eps in (0.2, 1.0):
         ours, theirs = (
@@ -55,12 +62,6 @@ def test_message_is_product_of_tables(answer):
     assert questions_epsilon(answer, 50, 1e-4, 2, "joint") == pytest.approx(
         questions_epsilon(table, 50, 1e-4, 2, "joint"), rel=1e-4
     )
-
-
-def _subsets(eps_local, k, d):
-    heavy = np.array([[x in each for each in itertools.combinations(range(k), d)] for x in range(k)])
-    rows = np.where(heavy, math.exp(eps_local), 1.0)
-    return rows / rows.sum(axis=1, keepdims=True)
 
 
 def test_no_joint_data_set_loses_more():
@@ -81,14 +82,21 @@ def test_a_single_question():
         assert found == pytest.approx(blanket_epsilon(randomizer, 500, 1e-6), rel=1e-6)
 
 
-def test_bad_questions():
-    with pytest.raises(ValueError, match="users must be at least the number of questions, 5, got 4"):
-        questions_epsilon(GRR(1.0, 4), 4, 1e-6, 5, "assigned")
-    with pytest.raises(ValueError, match="randomizer must have finitely many outputs"):
-        questions_epsilon(LaplaceRandomizer(1.0), 100, 1e-6, 2, "joint")
-    with pytest.raises(ValueError, match="at most 16777216 entries in its table for all questions, got 9"):
-        questions_epsilon(FiniteRandomizer(responses(3, 1.0)), 100, 1e-6, 20, "joint")
-    with pytest.raises(ValueError, match="eps_local must be at most 300"):
-        questions_epsilon(GRR(100.0, 3), 100, 1e-6, 4, "joint")
-    with pytest.raises(ValueError, match="assignment must be one of random, assigned, all, joint"):
-        questions_epsilon(GRR(1.0, 3), 100, 1e-6, 4, "some")
+@pytest.mark.parametrize(
+    "randomizer, users, questions, assignment, message",
+    [
+        (
+            *(GRR(1.0, 4), 4, 5, "assigned"),
+            "users must be at least the number of questions, 5, got 4",
+        ),
+        (LaplaceRandomizer(1.0), 100, 2, "joint", "randomizer must have finitely many outputs"),
+        (
+            *(FiniteRandomizer(responses(3, 1.0)), 100, 20, "joint"),
+            "at most 16777216 entries in its table for all questions, got 9",
+        ),
+        (GRR(100.0, 3), 100, 4, "joint", "eps_local must be at most 300"),
+    ],
+)
+def test_bad_questions(randomizer, users, questions, assignment, message):
+    with pytest.raises(ValueError, match=message):
+        questions_epsilon(randomizer, users, 1e-6, questions, assignment)

@@ -1,7 +1,5 @@
 """Results of the accountant: every public function and method, at a valid call and with one changed argument."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Claims and errata of every paper: their texts, and verdicts and witnesses that need no results."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from golden.inside import claims_of, findings, stated, verdicts

@@ -1,7 +1,5 @@
 """Results of `shuffledp.compare` and of the commands that need no results."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

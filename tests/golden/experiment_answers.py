@@ -1,12 +1,11 @@
 """Cells and values of a tiny run of every experiment, and a digest of all cells at the papers' scale."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from golden.inside import DATASETS, Job, canonical, cells, jobs, prepare_shipped, run
@@ -22,9 +21,13 @@ NOT_RUN = {
     "comparison.real_sums.real_sum_20": "searches; the table of the protocol has such settings",
     **dict.fromkeys(
         (
-            *(f"ranges.levels.{name}" for name in ("central_laplace", "correlated_noise", "balls_into_bins")),
-            *(f"ranges.prefixes.{name}_tree" for name in ("central_laplace", "central_gaussian")),
-            *(f"ranges.prefixes.{name}_tree" for name in ("correlated_noise", "balls_into_bins")),
+            "ranges.levels.central_laplace",
+            "ranges.levels.correlated_noise",
+            "ranges.levels.balls_into_bins",
+            "ranges.prefixes.central_laplace_tree",
+            "ranges.prefixes.central_gaussian_tree",
+            "ranges.prefixes.correlated_noise_tree",
+            "ranges.prefixes.balls_into_bins_tree",
         ),
         "calibrates trees for seconds; the tests of ranges have such settings",
     ),
@@ -60,16 +63,8 @@ NUMBERS = (
 METHOD = ("label", "protocol", "task", "reduction", "trust", "dataset", "data_source")
 
 
-def answers(paper: str, folder: Path) -> Rows:
-    """Return the rows of a paper's experiments.
-
-    Parameters
-    ----------
-    paper : str
-        A paper or study of the configuration.
-    folder : Path
-        Folder for the prepared data.
-    """
+def answers(paper: str) -> Rows:
+    """Return the rows of the experiments of a paper or study of the configuration."""
     rows: Rows = {}
     for experiment, method, job in jobs(paper):
         every = cells(job)
@@ -78,8 +73,9 @@ def answers(paper: str, folder: Path) -> Rows:
             "digest": digest(canonical(every)),
             "repeats": job.repeats,
         }
-    for name, job in tiny_jobs(paper, folder, REPEATS):
-        rows |= _run(name, job, folder)
+    with TemporaryDirectory() as folder:
+        for name, job in tiny_jobs(paper, Path(folder), REPEATS):
+            rows |= _run(name, job, Path(folder))
     return rows
 
 

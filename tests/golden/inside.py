@@ -4,8 +4,6 @@ Everything else of the table uses public names: `shuffledp.protocols`, `shuffled
 `shuffledp.tasks`, `shuffledp.compare` and the command line.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Mapping

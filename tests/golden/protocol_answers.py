@@ -1,7 +1,5 @@
 """Results of one protocol: declarations, calibrations, guarantees, messages, draws and estimates."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from functools import cache, partial
@@ -222,8 +220,5 @@ def _counted(task: Task, raw: Any, levels: Any) -> tuple[Any, Any]:
         np.add.at(counts, (np.repeat(levels, task.set_size), raw.ravel()), 1)
         return counts, counts.sum(axis=0)[: task.estimate_shape[0]] / len(raw)
     shift = task.max_value if task.signed else 0
-    if task.coordinates == 1:
-        np.add.at(counts, raw + shift, 1)
-    else:
-        np.add.at(counts, (raw[:, 0], raw[:, 1] + shift), 1)
+    np.add.at(counts, raw + shift if task.coordinates == 1 else tuple(np.add(raw, [0, shift]).T), 1)
     return counts, counts @ task.values

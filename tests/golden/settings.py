@@ -1,7 +1,5 @@
 """Settings for the calibration of every protocol: populations, sizes, budgets, options and rejected requests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,83 +20,99 @@ class Setting:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _frequency() -> Iterator[Setting]:
-    yield Setting("usual", Fixed(999), Frequency(4), Budget(1.0, 1e-6))
-    yield Setting("two values", Fixed(9_999), Frequency(2), Budget(0.5, 1e-5))
-    yield Setting("many users", Fixed(499_999), Frequency(50), Budget(0.5, 1e-6))
-    yield Setting("many values", Fixed(99_999), Frequency(500), Budget(1.0, 1e-9))
-    yield Setting("binomial", Binomial(1_000, 0.5), Frequency(5), Budget(0.3, 1e-5))
-    yield Setting("poisson", Poisson(200.0), Frequency(10), Budget(2.0, 1e-4))
-    yield Setting("strict", Fixed(49_999), Frequency(3), Budget(0.1, 1e-10))
-    yield Setting("loose", Binomial(300, 0.25), Frequency(6), Budget(4.0, 1e-3))
-    yield Setting("add or remove", Fixed(999), Frequency(4), Budget(1.0, 1e-6, "add_remove"))
-    yield Setting("alone", Fixed(0), Frequency(4), Budget(1.0, 1e-3))
+#: Populations and budgets of settings for several kinds of tasks.
+SHARED = {
+    "usual": (Fixed(999), Budget(1.0, 1e-6)),
+    "many users": (Fixed(499_999), Budget(0.5, 1e-6)),
+    "binomial": (Binomial(1_000, 0.5), Budget(0.3, 1e-5)),
+    "poisson": (Poisson(200.0), Budget(2.0, 1e-4)),
+    "strict": (Fixed(49_999), Budget(0.1, 1e-10)),
+    "loose": (Binomial(300, 0.25), Budget(4.0, 1e-3)),
+    "add or remove": (Fixed(999), Budget(1.0, 1e-6, "add_remove")),
+    "alone": (Fixed(0), Budget(1.0, 1e-3)),
+}
 
 
-def _summation() -> Iterator[Setting]:
-    yield Setting("usual", Fixed(999), Summation(3), Budget(1.0, 1e-6))
-    yield Setting("bits", Fixed(9_999), Summation(1), Budget(0.5, 1e-5))
-    yield Setting("many users", Fixed(499_999), Summation(4), Budget(0.5, 1e-6))
-    yield Setting("many values", Fixed(9_999), Summation(50), Budget(2.0, 1e-4))
-    yield Setting("binomial", Binomial(1_000, 0.5), Summation(2, real=True), Budget(0.3, 1e-5))
-    yield Setting("poisson", Poisson(200.0), Summation(5, real=True), Budget(2.0, 1e-4))
-    yield Setting("strict", Fixed(49_999), Summation(2), Budget(0.1, 1e-10))
-    yield Setting("loose", Binomial(300, 0.25), Summation(3), Budget(4.0, 1e-3))
-    yield Setting("coordinates", Fixed(999), Summation(3, real=True, coordinates=4), Budget(1.0, 1e-4))
-    yield Setting("signed", Fixed(999), Summation(2, signed=True), Budget(1.0, 1e-6))
-    yield Setting("add or remove", Fixed(999), Summation(3), Budget(1.0, 1e-6, "add_remove"))
-    yield Setting("alone", Fixed(0), Summation(2), Budget(1.0, 1e-3))
-
-
-def _sets() -> Iterator[Setting]:
-    yield Setting("usual", Fixed(999), Sets(8, 2), Budget(1.0, 1e-6))
-    yield Setting("two levels", Fixed(1_999), Sets(8, 2, levels=2), Budget((0.5, 1.0), 1e-5))
-    yield Setting("three levels", Fixed(4_999), Sets(17, 3, 3, 3), Budget((0.8, 1.0, 1.2), 1e-8))
-    yield Setting("many users", Fixed(99_999), Sets(32, 4), Budget(0.5, 1e-8))
-    yield Setting("many items", Fixed(9_999), Sets(128, 4), Budget(2.0, 1e-4))
-    yield Setting("binomial", Binomial(1_000, 0.5), Sets(5, 1), Budget(0.3, 1e-5))
-    yield Setting("poisson", Poisson(200.0), Sets(10, 3, padding_items=2), Budget(2.0, 1e-4))
-    yield Setting("strict", Fixed(19_999), Sets(6, 2), Budget(0.1, 1e-10))
-    yield Setting("loose", Fixed(99), Sets(4, 1), Budget(4.0, 1e-3))
-    yield Setting("whole", Fixed(999), Sets(3, 3), Budget(1.0, 1e-6))
-    yield Setting("alone", Fixed(0), Sets(4, 2), Budget(1.0, 1e-3))
-
-
-def _vectors() -> Iterator[Setting]:
-    yield Setting("usual", Fixed(999), Vectors(5, 1.0, "l2"), Budget(1.0, 1e-6))
-    yield Setting("l1", Fixed(999), Vectors(5, 2.0, "l1"), Budget(1.0, 1e-6))
-    yield Setting("one number", Fixed(9_999), Vectors(1, 1.0), Budget(0.5, 1e-5))
-    yield Setting("many users", Fixed(499_999), Vectors(10, 1.0), Budget(0.5, 1e-6))
-    yield Setting("many numbers", Fixed(9_999), Vectors(1_000, 1.0, "l2"), Budget(2.0, 1e-8))
-    yield Setting("binomial", Binomial(1_000, 0.5), Vectors(3, 5.0), Budget(0.3, 1e-5))
-    yield Setting("poisson", Poisson(200.0), Vectors(4, 1.0), Budget(2.0, 1e-4))
-    yield Setting("strict", Fixed(49_999), Vectors(2, 1.0, "l2"), Budget(0.1, 1e-10))
-    yield Setting("loose", Binomial(300, 0.25), Vectors(3, 1.0), Budget(4.0, 1e-3))
-    yield Setting("alone", Fixed(0), Vectors(2, 1.0), Budget(1.0, 1e-3))
+def _settings(shared: Mapping[str, Task], *own: Setting) -> tuple[Setting, ...]:
+    """Return the usual setting, then the kind's own, then further shared settings, given by their tasks."""
+    usual, *others = (Setting(name, SHARED[name][0], task, SHARED[name][1]) for name, task in shared.items())
+    return usual, *own, *others
 
 
 BY_KIND = {
-    kind: tuple(make())
-    for kind, make in (
-        ("frequency", _frequency),
-        ("summation", _summation),
-        ("sets", _sets),
-        ("vectors", _vectors),
-    )
+    "frequency": _settings(
+        {
+            "usual": Frequency(4),
+            "many users": Frequency(50),
+            "binomial": Frequency(5),
+            "poisson": Frequency(10),
+            "strict": Frequency(3),
+            "loose": Frequency(6),
+            "add or remove": Frequency(4),
+            "alone": Frequency(4),
+        },
+        Setting("two values", Fixed(9_999), Frequency(2), Budget(0.5, 1e-5)),
+        Setting("many values", Fixed(99_999), Frequency(500), Budget(1.0, 1e-9)),
+    ),
+    "summation": _settings(
+        {
+            "usual": Summation(3),
+            "many users": Summation(4),
+            "binomial": Summation(2, real=True),
+            "poisson": Summation(5, real=True),
+            "strict": Summation(2),
+            "loose": Summation(3),
+            "add or remove": Summation(3),
+            "alone": Summation(2),
+        },
+        Setting("bits", Fixed(9_999), Summation(1), Budget(0.5, 1e-5)),
+        Setting("many values", Fixed(9_999), Summation(50), Budget(2.0, 1e-4)),
+        Setting("coordinates", Fixed(999), Summation(3, real=True, coordinates=4), Budget(1.0, 1e-4)),
+        Setting("signed", Fixed(999), Summation(2, signed=True), Budget(1.0, 1e-6)),
+    ),
+    "sets": _settings(
+        {
+            "usual": Sets(8, 2),
+            "binomial": Sets(5, 1),
+            "poisson": Sets(10, 3, padding_items=2),
+            "alone": Sets(4, 2),
+        },
+        Setting("two levels", Fixed(1_999), Sets(8, 2, levels=2), Budget((0.5, 1.0), 1e-5)),
+        Setting("three levels", Fixed(4_999), Sets(17, 3, 3, 3), Budget((0.8, 1.0, 1.2), 1e-8)),
+        Setting("many users", Fixed(99_999), Sets(32, 4), Budget(0.5, 1e-8)),
+        Setting("many items", Fixed(9_999), Sets(128, 4), Budget(2.0, 1e-4)),
+        Setting("strict", Fixed(19_999), Sets(6, 2), Budget(0.1, 1e-10)),
+        Setting("loose", Fixed(99), Sets(4, 1), Budget(4.0, 1e-3)),
+        Setting("whole", Fixed(999), Sets(3, 3), Budget(1.0, 1e-6)),
+    ),
+    "vectors": _settings(
+        {
+            "usual": Vectors(5, 1.0, "l2"),
+            "many users": Vectors(10, 1.0),
+            "binomial": Vectors(3, 5.0),
+            "poisson": Vectors(4, 1.0),
+            "strict": Vectors(2, 1.0, "l2"),
+            "loose": Vectors(3, 1.0),
+            "alone": Vectors(2, 1.0),
+        },
+        Setting("l1", Fixed(999), Vectors(5, 2.0, "l1"), Budget(1.0, 1e-6)),
+        Setting("one number", Fixed(9_999), Vectors(1, 1.0), Budget(0.5, 1e-5)),
+        Setting("many numbers", Fixed(9_999), Vectors(1_000, 1.0, "l2"), Budget(2.0, 1e-8)),
+    ),
 }
 CROWD = Setting("crowd", Fixed(9_999_999), Frequency(16), Budget(1.0, 1e-6))
 #: Further settings for protocols that need many users, or shipped noise designs.
-OWN: Mapping[tuple[str, str], tuple[Setting, ...]] = {
-    ("frequency", "public_coin"): (
+OWN: Mapping[str, tuple[Setting, ...]] = {
+    "frequency.public_coin": (
         CROWD,
         Setting("crowd of many values", Fixed(99_999_999), Frequency(100), Budget(0.5, 1e-5)),
         Setting("few values in the crowd", Fixed(9_999_999), Frequency(3), Budget(0.8, 1e-6)),
     ),
-    ("frequency", "truncation"): (
+    "frequency.truncation": (
         CROWD,
         replace(CROWD, name="two values in the crowd", task=Frequency(2), budget=Budget(0.1, 1e-8)),
     ),
-    ("summation", "coarse_correlated_sum"): (
+    "summation.coarse_correlated_sum": (
         Setting("shipped bits", Fixed(99_999), Summation(1), Budget(2.0, 1e-8)),
         Setting("shipped numbers", Fixed(99_999), Summation(10), Budget(1.0, 1e-6)),
     ),
@@ -157,102 +171,134 @@ OPTIONS: Mapping[str, tuple[Any, ...]] = {
     "blocks": (1, 2, 3),
 }
 #: Options that interact.
-TOGETHER: Mapping[tuple[str, str], tuple[Mapping[str, Any], ...]] = {
-    ("summation", "correlated_sum"): (
+TOGETHER: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "summation.correlated_sum": (
         {"atoms": "hub", "hubs": (2,)},
         {"atoms": "hub", "hubs": (2,), "law": "jumps"},
     ),
-    ("summation", "split_and_mix"): ({"form": "figure", "group": "figure"},),
-    ("summation", "fragmented_rappor"): ({"estimator": "centred", "calibration": "worst_case"},),
-    ("frequency", "flexible_pure_dump"): ({"rate": 0.1, "estimator": "observed"},),
-    ("frequency", "flexible_mix_dump"): ({"rate": 0.1, "estimator": "observed"},),
-    ("frequency", "multi_expected"): ({"order": "printed", "share_form": "printed"},),
+    "summation.split_and_mix": ({"form": "figure", "group": "figure"},),
+    "summation.fragmented_rappor": ({"estimator": "centred", "calibration": "worst_case"},),
+    "frequency.flexible_pure_dump": ({"rate": 0.1, "estimator": "observed"},),
+    "frequency.flexible_mix_dump": ({"rate": 0.1, "estimator": "observed"},),
+    "frequency.multi_expected": ({"order": "printed", "share_form": "printed"},),
 }
 #: Cases that take a fifth of a second or longer, if the protocol has other cases with their accounting.
-LEFT_OUT: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("frequency", "flexible_mix_dump"): ("binomial; exact", "poisson; exact"),
-    ("frequency", "flexible_pure_dump"): (
+LEFT_OUT: Mapping[str, tuple[str, ...]] = {
+    "frequency.flexible_mix_dump": ("binomial; exact", "poisson; exact"),
+    "frequency.flexible_pure_dump": (
         "poisson; exact",
         "binomial; exact",
     ),
-    ("frequency", "grr_blanket"): (
+    "frequency.grr_blanket": (
         "strict; exact",
         "binomial; exact",
     ),
-    ("frequency", "hadamard_response"): ("poisson; exact", "loose; exact"),
-    ("frequency", "jump_counts"): ("strict; exact", "binomial; exact"),
-    ("frequency", "multi_expected"): ("poisson; exact",),
-    ("frequency", "pgr"): ("poisson; exact", "loose; exact"),
-    ("frequency", "pi_rappor"): ("poisson; exact", "loose; exact"),
-    ("frequency", "public_coin"): ("poisson; exact", "loose; exact"),
-    ("frequency", "recursive_hadamard"): ("poisson; exact", "loose; exact"),
-    ("frequency", "solh"): ("poisson; exact", "strict; exact", "binomial; exact"),
-    ("frequency", "subset_selection"): ("strict; exact",),
-    ("frequency", "symmetric_rappor"): ("strict; exact",),
-    ("frequency", "unary_rows"): (
+    "frequency.hadamard_response": ("poisson; exact", "loose; exact"),
+    "frequency.jump_counts": ("strict; exact", "binomial; exact"),
+    "frequency.multi_expected": ("poisson; exact",),
+    "frequency.pgr": ("poisson; exact", "loose; exact"),
+    "frequency.pi_rappor": ("poisson; exact", "loose; exact"),
+    "frequency.public_coin": ("poisson; exact", "loose; exact"),
+    "frequency.recursive_hadamard": ("poisson; exact", "loose; exact"),
+    "frequency.solh": ("poisson; exact", "strict; exact", "binomial; exact"),
+    "frequency.subset_selection": ("strict; exact",),
+    "frequency.symmetric_rappor": ("strict; exact",),
+    "frequency.unary_rows": (
         "strict; exact",
         "poisson; exact",
         "binomial; exact",
     ),
-    ("sets", "balls_into_bins"): ("binomial; exact", "poisson; exact", "loose; exact"),
-    ("sets", "segmented"): (
-        *("two levels; exact", "three levels; printed", "three levels; exact", "loose; exact"),
+    "sets.balls_into_bins": ("binomial; exact", "poisson; exact", "loose; exact"),
+    "sets.segmented": (
+        "two levels; exact",
+        "three levels; printed",
+        "three levels; exact",
+        "loose; exact",
         "two levels, first_round=pure_dump; exact",
     ),
-    ("summation", "coarse_correlated_sum"): (
-        *("bits; exact", "alone; exact", "usual, eps_star=0.5; exact", "usual, gamma=0.3; exact"),
+    "summation.coarse_correlated_sum": (
+        "bits; exact",
+        "alone; exact",
+        "usual, eps_star=0.5; exact",
+        "usual, gamma=0.3; exact",
     ),
-    ("summation", "fragmented_rappor"): ("binomial; exact", "poisson; exact", "loose; exact"),
-    ("summation", "correlated_sum"): (
-        *("many values; corrected", "many values; exact", "poisson; corrected", "poisson; exact"),
+    "summation.fragmented_rappor": ("binomial; exact", "poisson; exact", "loose; exact"),
+    "summation.correlated_sum": (
+        "many values; corrected",
+        "many values; exact",
+        "poisson; corrected",
+        "poisson; exact",
     ),
-    ("summation", "real_sum"): (
+    "summation.real_sum": (
         "usual, zeta=0.5; exact",
-        *("many users; corrected", "many values; corrected", "bounds; corrected", "strict; exact"),
-        *("poisson; corrected", "loose; corrected", "binomial; exact", "poisson; exact"),
-        *("usual, atoms=star; exact", "usual, law=jumps; exact", "loose; exact", "bounds; exact"),
-        *("many users; exact", "many values; exact", "strict; corrected"),
+        "many users; corrected",
+        "many values; corrected",
+        "bounds; corrected",
+        "strict; exact",
+        "poisson; corrected",
+        "loose; corrected",
+        "binomial; exact",
+        "poisson; exact",
+        "usual, atoms=star; exact",
+        "usual, law=jumps; exact",
+        "loose; exact",
+        "bounds; exact",
+        "many users; exact",
+        "many values; exact",
+        "strict; corrected",
     ),
-    ("summation", "single_message_sum"): (
+    "summation.single_message_sum": (
         "poisson; exact",
         "strict; exact",
         "binomial; exact",
         "loose; exact",
     ),
-    ("summation", "sparse_sum"): (
+    "summation.sparse_sum": (
         "coordinates; exact",
-        *("many users; corrected", "many values; corrected", "bounds; corrected"),
-        *("poisson; exact", "bounds; exact", "strict; exact", "usual, law=jumps; exact"),
-        *("many users; exact", "many values; exact", "poisson; corrected", "usual, atoms=hub; exact"),
+        "many users; corrected",
+        "many values; corrected",
+        "bounds; corrected",
+        "poisson; exact",
+        "bounds; exact",
+        "strict; exact",
+        "usual, law=jumps; exact",
+        "many users; exact",
+        "many values; exact",
+        "poisson; corrected",
+        "usual, atoms=hub; exact",
     ),
-    ("summation", "unary_bits"): ("binomial; exact", "poisson; exact", "bounds; exact"),
-    ("vectors", "privunit"): ("loose; exact", "poisson; exact", "binomial; exact", "strict; exact"),
-    ("sets", "separate_inverse_variance"): ("loose; exact",),
-    ("sets", "separate"): (
+    "summation.unary_bits": ("binomial; exact", "poisson; exact", "bounds; exact"),
+    "vectors.privunit": ("loose; exact", "poisson; exact", "binomial; exact", "strict; exact"),
+    "sets.separate_inverse_variance": ("loose; exact",),
+    "sets.separate": (
         "loose; exact",
         "three levels; exact",
     ),
-    ("frequency", "private_coin"): ("binomial; printed",),
-    ("frequency", "fragmented_rappor"): ("strict; exact",),
+    "frequency.private_coin": ("binomial; printed",),
+    "frequency.fragmented_rappor": ("strict; exact",),
 }
 #: Cases in which a profile is evaluated, for protocols with slow profiles; for all others, the cases without options.
-PROFILES: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("frequency", "flexible_mix_dump"): ("usual; printed", "usual; exact"),
-    ("frequency", "flexible_pure_dump"): ("usual; exact", "two values; corrected"),
-    ("frequency", "grr_blanket"): ("usual; printed", "usual; exact", "loose; exact"),
-    ("frequency", "jump_counts"): ("usual; exact", "poisson; exact"),
-    ("frequency", "mix_dump"): ("usual; printed", "usual; exact", "poisson; exact"),
-    ("frequency", "public_coin"): ("many users; exact",),
-    ("frequency", "solh"): ("usual; exact", "loose; exact"),
-    ("frequency", "unary_rows"): ("usual; exact", "loose; exact"),
-    ("summation", "bit_sum"): ("usual; exact", "usual; printed", "loose; exact"),
-    ("summation", "coarse_correlated_sum"): (),
-    ("summation", "correlated_sum"): ("usual; exact", "usual; corrected"),
-    ("summation", "real_sum"): (),
-    ("summation", "sparse_sum"): (),
+PROFILES: Mapping[str, tuple[str, ...]] = {
+    "frequency.flexible_mix_dump": ("usual; printed", "usual; exact"),
+    "frequency.flexible_pure_dump": ("usual; exact", "two values; corrected"),
+    "frequency.grr_blanket": ("usual; printed", "usual; exact", "loose; exact"),
+    "frequency.jump_counts": ("usual; exact", "poisson; exact"),
+    "frequency.mix_dump": ("usual; printed", "usual; exact", "poisson; exact"),
+    "frequency.public_coin": ("many users; exact",),
+    "frequency.solh": ("usual; exact", "loose; exact"),
+    "frequency.unary_rows": ("usual; exact", "loose; exact"),
+    "summation.bit_sum": ("usual; exact", "usual; printed", "loose; exact"),
+    "summation.coarse_correlated_sum": (),
+    "summation.correlated_sum": ("usual; exact", "usual; corrected"),
+    "summation.real_sum": (),
+    "summation.sparse_sum": (),
 }
 #: Population of which only moments are known.
 BOUNDED = SubGaussian(mean=5_000.0, scale=30.0, convention="variance_proxy")
+
+
+def _full_name(protocol: type[ProtocolBase]) -> str:
+    return f"{protocol.task_kind}.{protocol.name}"
 
 
 def _fitted(protocol: type[ProtocolBase], setting: Setting) -> Setting:
@@ -275,7 +321,7 @@ def _fitted(protocol: type[ProtocolBase], setting: Setting) -> Setting:
 
 def cases_of(protocol: type[ProtocolBase]) -> Iterator[tuple[str, Setting, str]]:
     """Yield the cases of a protocol by name: settings with all accountings, single options with the last accounting."""
-    left_out = LEFT_OUT.get((protocol.task_kind, protocol.name), ())
+    left_out = LEFT_OUT.get(_full_name(protocol), ())
     for setting in settings_of(protocol):
         for accounting in protocol.accountings[-1:] if len(setting.options) == 1 else protocol.accountings:
             if (name := f"{setting.name}; {accounting}") not in left_out:
@@ -284,13 +330,13 @@ def cases_of(protocol: type[ProtocolBase]) -> Iterator[tuple[str, Setting, str]]
 
 def has_profile(protocol: type[ProtocolBase], case: str, setting: Setting) -> bool:
     """Return whether the table has deltas of the profile for a case."""
-    known = PROFILES.get((protocol.task_kind, protocol.name))
+    known = PROFILES.get(_full_name(protocol))
     return case in known if known is not None else not setting.options and setting.population != BOUNDED
 
 
 def settings_of(protocol: type[ProtocolBase]) -> Iterator[Setting]:
     """Yield the settings of a protocol: first settings of its task, then one option at a time."""
-    own = OWN.get((protocol.task_kind, protocol.name), ())
+    own = OWN.get(_full_name(protocol), ())
     every = [_fitted(protocol, one) for one in (*BY_KIND[protocol.task_kind], *own)]
     yield from every
     usual = every[0]
@@ -299,7 +345,7 @@ def settings_of(protocol: type[ProtocolBase]) -> Iterator[Setting]:
     chosen: list[Mapping[str, Any]] = [
         {name: value} for name in sorted(parameters) for value in OPTIONS.get(name, ())
     ]
-    for options in (*chosen, *TOGETHER.get((protocol.task_kind, protocol.name), ())):
+    for options in (*chosen, *TOGETHER.get(_full_name(protocol), ())):
         told = ", ".join(f"{name}={_told(value)}" for name, value in options.items())
         base = every[1] if "first_round" in options else usual
         yield replace(base, name=f"{base.name}, {told}", options=options)

@@ -3,8 +3,6 @@
 A file is JSON with one line per quantity, so that `git diff` is readable. Long texts appear once, under ``texts``.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Results of the library as rows: a quantity by name, with a number, a text or a few numbers as its value."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import math

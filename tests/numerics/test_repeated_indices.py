@@ -19,11 +19,8 @@ def test_pieces_equal_the_whole_list(counts):
             assert repeated(np.cumsum(table), start, stop).tolist() == whole[start:stop].tolist()
 
 
-def test_nobody_has_no_pieces():
+def test_nobody_and_many_users():
     assert list(pieces(np.zeros(3, np.int64), 5)) == []
-
-
-def test_piece_of_many_users_is_small():
     start, piece = next(pieces(np.array([10**15, 10**15]), 10))
     assert (start, piece.tolist()) == (0, [0] * 10)
     ends = np.array([10**15, 2 * 10**15])

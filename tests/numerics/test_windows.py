@@ -15,47 +15,47 @@ from shuffledp.numerics import (
 )
 
 
-@pytest.mark.parametrize("tail", [1e-6, 1e-30, 1e-300])
+def geometric_sums(shape, decay, tail):
+    return negative_binomial_window(shape, decay, tail, 2**20)
+
+
+def log_geometric_sum(k, shape, decay):
+    return log_negative_binomial(k, shape, mp.exp(-mp.mpf(decay)))
+
+
 @pytest.mark.parametrize(
-    "n, p", [(0, 0.5), (5, 0.0), (5, 1.0), (12, 0.4), (10**6, 1e-5), (50000, 0.3), (4000, 0.9999)]
+    "make, log_pmf, parameters, least",
+    [
+        (binomial_window, log_binomial, (12, 0.4), 1e-300),
+        (binomial_window, log_binomial, (10**6, 1e-5), 1e-300),
+        (binomial_window, log_binomial, (50000, 0.3), 1e-300),
+        (binomial_window, log_binomial, (4000, 0.9999), 1e-300),
+        (poisson_window, log_poisson, (0.3,), 1e-20),
+        (poisson_window, log_poisson, (1e5,), 1e-20),
+        (geometric_sums, log_geometric_sum, (0.3, 0.2), 1e-30),
+        (geometric_sums, log_geometric_sum, (1.0, 1e-3), 1e-30),
+        (geometric_sums, log_geometric_sum, (25.0, 0.05), 1e-30),
+        (geometric_sums, log_geometric_sum, (1e6, 10.0), 1e-30),
+        (geometric_sums, log_geometric_sum, (4.0, 8.0), 1e-30),
+    ],
 )
-def test_binomial_window_is_accurate(n, p, tail):
+def test_window_is_accurate(make, log_pmf, parameters, least):
     """The mass that the window omits is at most the stated one."""
-    window = binomial_window(n, p, tail)
-    middle = window.start + window.pmf.size // 2
-    for x in {window.start, middle, window.stop - 1}:
-        with mp.workdps(40):
-            want = float(mp.exp(log_binomial(x, n, p))) if 0 < p < 1 else 1.0
-        assert window.pmf[x - window.start] == pytest.approx(want, rel=1e-10, abs=1e-307)
-    assert math.fsum(window.pmf) == pytest.approx(1, abs=window.omitted + 1e-11)
-    if tail == 1e-6 and window.omitted > 0:
-        assert 1 - math.fsum(window.pmf) <= window.omitted
-        assert 0 <= window.start < n * p < window.stop <= n + 1
-
-
-@pytest.mark.parametrize("tail", [1e-6, 1e-30])
-@pytest.mark.parametrize("shape, decay", [(0.3, 0.2), (1.0, 1e-3), (25.0, 0.05), (1e6, 10.0), (4.0, 8.0)])
-def test_negative_binomial_window_is_accurate(shape, decay, tail):
-    """The mass that the window omits is at most the stated one."""
-    window = negative_binomial_window(shape, decay, tail, 2**20)
-    with mp.workdps(40):
-        p = mp.exp(-mp.mpf(decay))
+    for tail in (1e-6, least):
+        window = make(*parameters, tail)
         for x in {window.start, window.start + window.pmf.size // 2, window.stop - 1}:
-            want = mp.exp(log_negative_binomial(x, shape, p))
-            assert window.pmf[x - window.start] == pytest.approx(float(want), rel=1e-9)
-    assert 1 - math.fsum(window.pmf) <= window.omitted + 1e-11
-    assert window.omitted <= 2 * tail
-    assert negative_binomial_window(shape, decay, tail, 8) is None
+            with mp.workdps(40):
+                want = float(mp.exp(log_pmf(x, *parameters)))
+            assert window.pmf[x - window.start] == pytest.approx(want, rel=1e-10, abs=1e-307)
+        assert math.fsum(window.pmf) == pytest.approx(1, abs=window.omitted + 1e-11)
+        assert window.omitted <= 2 * tail
 
 
-@pytest.mark.parametrize("mean", [0.0, 0.3, 20.0, 1e5])
-def test_poisson_window_is_accurate(mean):
-    window = poisson_window(mean, 1e-20)
-    for x in {window.start, window.start + window.pmf.size // 2, window.stop - 1}:
-        with mp.workdps(40):
-            want = float(mp.exp(log_poisson(x, mean))) if mean else 1.0
-        assert window.pmf[x - window.start] == pytest.approx(want, rel=1e-10)
-    assert math.fsum(window.pmf) == pytest.approx(1, abs=1e-11)
+def test_certain_and_too_long_windows():
+    certain = [binomial_window(*law, 1e-6) for law in ((0, 0.5), (5, 0.0), (5, 1.0))]
+    found = [(one.start, *one.pmf) for one in (*certain, poisson_window(0.0, 1e-6))]
+    assert found == [(0, 1.0), (0, 1.0), (5, 1.0), (0, 1.0)]
+    assert negative_binomial_window(25.0, 0.05, 1e-6, 8) is None
 
 
 @pytest.mark.parametrize("length", [1, 2, 47, 48, 49, 96, 97, 300])

@@ -89,6 +89,11 @@ def run_script(name, inputs, outputs, params, folder):
     runpy.run_path(str(SCRIPTS / name), init_globals={"snakemake": given}, run_name="__main__")
 
 
+def of_experiment(job):
+    """Return the parameters of a job of an experiment."""
+    return {"jobs": [job.plain()], "prepared": "data/prepared", "root": ".", "results": "results"}
+
+
 def test_job_needs_only_declared_inputs(project, monkeypatch):
     project.write("mine/visits.csv", "color\n" + "red\nblue\nred\ngreen\n" * 500)
     project.write("config/own/visits.yaml", OWN)
@@ -109,12 +114,7 @@ def test_job_needs_only_declared_inputs(project, monkeypatch):
         "job": drawings.paper_job(paper, settings, Path()),
         "code": code_keys.CodeKeys(Path()).keys("figures"),
     }
-    method = {
-        "jobs": [paper.experiments["colors"].job("local", 7).plain()],
-        "prepared": "data/prepared",
-        "root": ".",
-        "results": "results",
-    }
+    method = of_experiment(paper.experiments["colors"].job("local", 7))
     local = ["mine/visits.csv", "workflow/report/visits/error.rst"]
     of_jobs = [
         ("prepare_own.py", local[:1], counted, {"asked": asked, "root": "."}),
@@ -164,10 +164,6 @@ with job(sys.argv[1] + "/job.log"):
 
 
 def _alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
 
@@ -194,10 +190,8 @@ def test_run_ended_during_imports_ends_job(tmp_path):
     main = subprocess.Popen(["sleep", "60"])
     main.kill()
     main.wait()
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
     environment = {**os.environ, jobs.MAIN: str(main.pid)}
-    command = [sys.executable, str(script), str(tmp_path)]
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     job = subprocess.run(command, env=environment, timeout=60, capture_output=True, check=False)
     assert job.returncode == 1
     assert not (tmp_path / "pid").exists()
@@ -237,13 +231,7 @@ def test_unplanned_code_publishes_nothing(project, monkeypatch, old, new, publis
     monkeypatch.chdir(project.root)
     project.change("config/experiments/demo.yaml", "local: {}", "mine: {protocol: 'mine.py:Mine'}")
     experiment = project.settings().papers["demo"].experiments["coins"]
-    params = {
-        "jobs": [experiment.job("mine", 7).plain()],
-        "prepared": "data/prepared",
-        "root": ".",
-        "results": "results",
-        "code": code_keys.CodeKeys(Path()).keys("mine.py"),
-    }
+    params = of_experiment(experiment.job("mine", 7)) | {"code": code_keys.CodeKeys(Path()).keys("mine.py")}
     project.change("mine.py", old, new)
     checksum = Bundle.locate(Path("results"), "demo", "coins", "mine").checksum
     if published:

@@ -4,13 +4,6 @@ from pathlib import Path
 
 from shuffledp.pipeline.plan import Plan
 
-CONTROL = """
-from shuffledp.protocols.frequency.local import Local
-
-class Control(Local):
-    name = "control"
-"""
-
 
 def job_data(plan):
     """Return everything that Snakemake compares of the jobs of experiments, by name."""
@@ -22,19 +15,18 @@ def job_data(plan):
 
 def test_baseline_adds_only_its_jobs(project):
     before = Plan(project.settings(), project.root)
-    project.write("mine/control.py", CONTROL)
     project.write(
         "config/baselines/mine.yaml",
-        'task: frequency\nmethods: {control: {protocol: "mine/control.py:Control"}}\nfigures: all\n',
+        'task: frequency\nmethods: {mine: {protocol: "mine.py:Mine"}}\nfigures: all\n',
     )
     after = Plan(project.settings(), project.root)
     assert set(job_data(before)) == {"experiment_demo_coins", "experiment_demo_curve"}
     added = job_data(after).keys() - job_data(before).keys()
-    assert added == {"baseline_demo_coins_control"}
+    assert added == {"baseline_demo_coins_mine"}
     assert job_data(before).items() <= job_data(after).items()
     assert after.audits == before.audits and after.verdicts == before.verdicts
     (job,) = (job for job in after.experiment_jobs if job.name in added)
-    assert job.outside == ["mine/control.py"]
+    assert job.outside == ["mine.py"]
 
 
 def test_every_result_has_one_job(project):

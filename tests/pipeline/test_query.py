@@ -1,15 +1,10 @@
 """Queries about results with gaps, and points for and against a statement."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 from shuffledp.pipeline.formatters import finite
 from shuffledp.pipeline.query import (
@@ -42,7 +37,7 @@ ROWS = {
 
 
 class Planted:
-    def dataset(self, method: str, at: Mapping[str, Any]) -> xr.Dataset:
+    def dataset(self, method, at):
         if method not in ROWS:
             raise MissingResultsError(f"there is no {method}")
         table = pd.DataFrame(ROWS[method], columns=["eps", "k", "error"]).set_index(["eps", "k"])

@@ -4,8 +4,6 @@
 plan, or one line that names file and place.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import re
@@ -62,37 +60,33 @@ SCRAPS = (
 )
 #: Replacements of a value, besides scraps.
 VALUES: tuple[Any, ...] = (
-    *(
-        None,
-        True,
-        False,
-        0,
-        -1,
-        3,
-        2.5,
-        -0.5,
-        1e-300,
-        1e308,
-        10**9,
-        10**30,
-        10**400,
-        math.nan,
-        -math.inf,
-        "",
-        "config",
-    ),
-    *(
-        [],
-        {},
-        [[]],
-        [1, 1],
-        [None],
-        [[1, 2], [3]],
-        {"a": {"b": []}},
-        {"users": 0},
-        {"law": "poisson"},
-        {"evaluated": []},
-    ),
+    None,
+    True,
+    False,
+    0,
+    -1,
+    3,
+    2.5,
+    -0.5,
+    1e-300,
+    1e308,
+    10**9,
+    10**30,
+    10**400,
+    math.nan,
+    -math.inf,
+    "",
+    "config",
+    [],
+    {},
+    [[]],
+    [1, 1],
+    [None],
+    [[1, 2], [3]],
+    {"a": {"b": []}},
+    {"users": 0},
+    {"law": "poisson"},
+    {"evaluated": []},
 )
 
 

@@ -4,8 +4,6 @@
 error.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math
@@ -140,12 +138,13 @@ def _asked(draw: st.DrawFn, name: str) -> dict[str, Any]:
         else draw(st.sampled_from(("color", "minutes")))
     )
     ways: list[dict[str, Any]] = [
-        *({}, {"domain_size": 11}, {"values": ["red", "green", "blue"]}, {"values": [1, 2.0, "3"]}),
-        *(
-            {"max_value": 10.0},
-            {"max_value": 12.5, "levels": 5},
-            {"max_value": 4.0, "low": -4.0, "levels": 16},
-        ),
+        {},
+        {"domain_size": 11},
+        {"values": ["red", "green", "blue"]},
+        {"values": [1, 2.0, "3"]},
+        {"max_value": 10.0},
+        {"max_value": 12.5, "levels": 5},
+        {"max_value": 4.0, "low": -4.0, "levels": 16},
     ]
     if name == "file.parquet":
         ways += [{"sets": True}, {"sets": True, "domain_size": 3}, {"user": "x", "item": "y"}]

@@ -1,7 +1,5 @@
 """Permitted outcomes of faulty inputs, and the limit of CPU time."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

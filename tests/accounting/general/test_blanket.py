@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from enumerated_reports import data_sets, responses, worst_delta
+from enumerated_reports import both_sides, data_sets, responses, worst_delta
 from shuffledp.accounting import (
     GRR,
     FiniteRandomizer,
@@ -27,7 +27,7 @@ from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
 def test_bounds_enclose_all_responses(k, eps_local, users, eps):
     table = responses(k, eps_local)
     truth = worst_delta(table, data_sets(table, users - 1), eps)
-    low, high = (blanket_randomizer_delta(GRR(eps_local, k), users, eps, side) for side in ("lower", "upper"))
+    low, high = both_sides(blanket_randomizer_delta, GRR(eps_local, k), users, eps)
     assert low <= truth * (1 + 1e-9)
     assert truth * (1 - 1e-9) <= high
     constant = worst_delta(table, ([row] * (users - 1) for row in table), eps)
@@ -39,7 +39,7 @@ def test_exclusive_outputs_count_as_revealed():
     table = np.array([[0.5, 0.4, 0.1], [0.4, 0.6, 0.0]])
     for eps in (0.0, 0.7, 3.0):
         truth = worst_delta(table, data_sets(table, 2), eps)
-        low, high = (blanket_randomizer_delta(FiniteRandomizer(table), 3, eps, s) for s in ("lower", "upper"))
+        low, high = both_sides(blanket_randomizer_delta, FiniteRandomizer(table), 3, eps)
         assert high >= 0.1 * (1 - 1e-9)
         assert low <= truth * (1 + 1e-9) <= high * (1 + 2e-9)
     assert FiniteRandomizer(table).eps_local == math.inf
@@ -73,7 +73,7 @@ def test_histogram_of_numbers_is_bounded():
     window = law.window(1e-12)
     histogram = Empirical(tuple(window.pmf / window.pmf.sum()), window.start)
     exact = population_delta(randomizer, law, 0.2, "upper")
-    low, high = (population_delta(randomizer, histogram, 0.2, side) for side in ("lower", "upper"))
+    low, high = both_sides(population_delta, randomizer, histogram, 0.2)
     assert low < exact * (1 + 1e-6)
     assert exact * (1 - 1e-6) < high < 1.3 * exact
     assert population_epsilon(randomizer, law, exact, "upper") == pytest.approx(0.2, rel=1e-5)
@@ -92,7 +92,7 @@ def test_nobody_else_is_no_population():
 def test_exposed_budgets_differ_from_rounding(eps_local):
     """The blanket has mass e^-eps_local, so that the probability of no report in it rounds to 1."""
     for randomizer in (GRR(eps_local, 100), LaplaceRandomizer(eps_local)):
-        low, high = (blanket_randomizer_delta(randomizer, 1_000, 1.0, side) for side in ("lower", "upper"))
+        low, high = both_sides(blanket_randomizer_delta, randomizer, 1_000, 1.0)
         assert 0.9 < low <= high <= 1
     alone = blanket_randomizer_delta(GRR(eps_local, 100), 1, 1.0, "lower")
     assert alone == pytest.approx(-math.expm1(1 - eps_local) / (1 + 99 * math.exp(-eps_local)), rel=1e-6)
@@ -100,5 +100,5 @@ def test_exposed_budgets_differ_from_rounding(eps_local):
 
 def test_best_data_set_survives_overflow():
     """There are ten reports over three values. For one data set the root is where a transform is the least float."""
-    low, high = (blanket_epsilon(GRR(4.0, 3), 10, 1e-2, side) for side in ("lower", "upper"))
+    low, high = both_sides(blanket_epsilon, GRR(4.0, 3), 10, 1e-2)
     assert low == pytest.approx(high, rel=1e-6)

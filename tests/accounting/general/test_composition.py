@@ -105,7 +105,7 @@ def test_references_of_tiny_deltas():
 
 def test_profile_with_floor_is_composed():
     """Delta reaches its floor at 8 nats. The reference is a fine step."""
-    protocol = get("frequency", "jump_counts").calibrate(Budget(1.0, 1e-6), Fixed(49_240), Frequency(499))
-    profile = protocol.privacy_profile()
+    jumps = get("frequency", "jump_counts")
+    profile = jumps.calibrate(Budget(1.0, 1e-6), Fixed(49_240), Frequency(499)).privacy_profile()
     assert composed_epsilon([profile], 1e-6) == pytest.approx(1.0, abs=2e-3)
     assert composed_epsilon([profile], 1e-6, rounds=[30]) == pytest.approx(20.5356, rel=1e-3)

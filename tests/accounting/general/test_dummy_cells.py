@@ -1,6 +1,7 @@
 """Fabricated messages in every cell: enumeration of all counts, reference values, composition and extremes."""
 
 import math
+from functools import reduce
 
 import mpmath
 import numpy as np
@@ -29,9 +30,7 @@ def enumerated(groups, eps):
         y = np.arange(stats.poisson.ppf(1 - 1e-15, mean) + 3)
         without, added = stats.poisson.pmf(y, mean), stats.poisson.pmf(y - 1, mean)
         laws += [(added, without)] * losing + [(without, added)] * gaining
-    p, q = np.ones(1), np.ones(1)
-    for own, other in laws:
-        p, q = np.outer(p, own).ravel(), np.outer(q, other).ravel()
+    p, q = (reduce(np.multiply.outer, direction) for direction in zip(*laws, strict=True))
     return float(np.sum(np.maximum(p - math.exp(eps) * q, 0.0)))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import ndtr, ndtri
+from scipy.stats import binom
 
 from enumerated_reports import responses
 from shuffledp.accounting import (
@@ -25,13 +26,10 @@ from shuffledp.accounting.general.exports import convex_minorant
 def test_a_pair_is_its_losses():
     """Binary randomized response has two losses in each direction; its composition has binomial losses."""
     eps_local, rounds, eps = 0.5, 5, 0.7
-    loss = CountPair(*np.log(responses(2, eps_local))).to_pld(step=0.05).self_compose(rounds)
-    p = 1 / (1 + math.exp(-eps_local))
-    truth = sum(
-        math.comb(rounds, j)
-        * max(p**j * (1 - p) ** (rounds - j) - math.exp(eps) * p ** (rounds - j) * (1 - p) ** j, 0)
-        for j in range(rounds + 1)
-    )
+    table = responses(2, eps_local)
+    loss = CountPair(*np.log(table)).to_pld(step=0.05).self_compose(rounds)
+    p = binom.pmf(np.arange(rounds + 1), rounds, table[0, 0])
+    truth = np.maximum(p - math.exp(eps) * p[::-1], 0).sum()
     assert loss.get_delta_for_epsilon(eps) == pytest.approx(truth, rel=1e-9)
 
 

@@ -1,12 +1,12 @@
 import itertools
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from shuffledp.accounting import CountPair, Infeasible
+from enumerated_reports import histogram, stick
+from shuffledp.accounting import Infeasible
 from shuffledp.accounting.general.matched_blanket import (
     blanketed_delta,
     matched_delta,
@@ -18,38 +18,22 @@ from shuffledp.numerics import Window, binomial_window
 EPS = (0.0, 0.1, 0.29, 0.7, math.log(2), 1.5, 3.9, 20.0)
 
 
-def pair_of(views):
-    """Return the two laws of the unordered messages as a pair."""
-    outcomes = sorted(set(views[0]) | set(views[1]))
-    with np.errstate(divide="ignore"):
-        return CountPair(*(np.log([view.get(o, 0.0) for o in outcomes]) for view in views))
-
-
-def shuffled(laws):
-    """Return the law of the unordered messages of senders, each with a law of messages."""
-    view = Counter()
-    for sent in itertools.product(*(law.items() for law in laws)):
-        view[tuple(sorted(m for m, _ in sent))] += math.prod(p for _, p in sent)
-    return view
-
-
-def hashed_law(value, cells, eps_local):
+def hashed_row(value, cells, eps_local):
     """Return the law of a user's messages (H(0), H(1), y) over all hash functions of two values and all reports."""
-    total = math.exp(eps_local) + cells - 1
-    return {
-        (*h, y): (math.exp(eps_local) if h[value] == y else 1.0) / total / cells**2
-        for h in itertools.product(range(cells), repeat=2)
-        for y in range(cells)
-    }
+    odds = [
+        math.exp(eps_local) if message[value] == message[2] else 1.0
+        for message in itertools.product(range(cells), repeat=3)
+    ]
+    return np.array(odds) / sum(odds)
 
 
 @pytest.mark.parametrize("others", [(0, 0), (0, 1), (1, 1)])
 @pytest.mark.parametrize("eps_local", [0.6, 2.5])
 def test_averaged_blanket_bounds_shuffled_reports(others, eps_local):
-    laws = [hashed_law(value, 2, eps_local) for value in (0, 1)]
-    pair = pair_of([shuffled([law, *(laws[o] for o in others)]) for law in laws])
+    rows = [hashed_row(value, 2, eps_local) for value in (0, 1)]
+    views = [histogram([row, *(rows[o] for o in others)]) for row in rows]
     for eps in EPS:
-        truth = float(pair.delta(eps))
+        truth = max(stick(p, q, eps) for p, q in (views, views[::-1]))
         bound = blanketed_delta(eps, len(others), 0.5, eps_local)
         assert truth <= bound + 1e-15
         if eps < 0.5 * eps_local:
@@ -69,15 +53,12 @@ def test_too_many_messages_are_refused():
 # -- overlapping matches -------------------------------------------------------------------------------------------
 
 
-def matching_law(value, rate, both, eps_local):
+def matching_row(value, rate, both, eps_local):
     """Return the law of a report's matches with x and x'; a match with `value` is e^eps_local times as likely."""
-    base = {(1, 0): rate - both, (0, 1): rate - both, (1, 1): both, (0, 0): 1 - 2 * rate + both}
-    if value is None:
-        return base
-    if math.isinf(eps_local):
-        return {m: p / rate for m, p in base.items() if m[value]}
-    total = 1 + rate * (math.exp(eps_local) - 1)
-    return {m: p * (math.exp(eps_local) if m[value] else 1) / total for m, p in base.items()}
+    matches = np.array([(1, 0), (0, 1), (1, 1), (0, 0)])[:, value]
+    row = np.array([rate - both, rate - both, both, 1 - 2 * rate + both])
+    row *= matches if math.isinf(eps_local) else np.exp(eps_local * matches)
+    return row / row.sum()
 
 
 @pytest.mark.parametrize(
@@ -86,16 +67,13 @@ def matching_law(value, rate, both, eps_local):
 @pytest.mark.parametrize("eps_local", [0.9, 3.0, math.inf])
 @pytest.mark.parametrize("messages", [0, 1, 4])
 def test_any_overlap_equals_the_enumeration(rate, both, eps_local, messages):
-    uniform_law = matching_law(None, rate, both, eps_local)
-    pair = pair_of(
-        [
-            shuffled([matching_law(value, rate, both, eps_local), *[uniform_law] * messages])
-            for value in (0, 1)
-        ]
-    )
+    uniform = matching_row(0, rate, both, 0.0)
+    views = [
+        histogram([matching_row(value, rate, both, eps_local), *[uniform] * messages]) for value in (0, 1)
+    ]
     for eps in EPS:
         got = matched_delta(eps, messages, rate, eps_local, both_rate=both)
-        assert_allclose(got, pair.delta(eps), rtol=1e-10, atol=1e-15)
+        assert_allclose(got, stick(*views, eps), rtol=1e-10, atol=1e-15)
 
 
 @pytest.mark.parametrize("both", [-0.01, 0.31, math.nan])

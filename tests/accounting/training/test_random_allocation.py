@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from enumerated_reports import both_sides
 from shuffledp.accounting import (
     AllocationProfile,
     allocation_delta,
@@ -16,26 +17,19 @@ from shuffledp.populations import Fixed
 @pytest.mark.parametrize("steps, eps_local, delta", [(10, 12.0, 1e-4), (60, 12.0, 1e-15), (400, 2.0, 1e-9)])
 def test_pure_steps_near_a_kink(steps, eps_local, delta):
     """If hardly any number of steps counts, delta falls to zero within 1e-4 of eps."""
-    low, high = (
-        allocation_epsilon(delta, steps, eps_local=eps_local, direction="remove", bound=b)
-        for b in ("lower", "upper")
-    )
+    removed = {"eps_local": eps_local, "direction": "remove"}
+    low, high = (allocation_epsilon(delta, steps, **removed, bound=b) for b in ("lower", "upper"))
     assert low <= high <= low * (1 + 5e-6)
-    found = [
-        allocation_delta(high, steps, eps_local=eps_local, direction="remove", bound=b)
-        for b in ("lower", "upper")
-    ]
+    found = [allocation_delta(high, steps, **removed, bound=b) for b in ("lower", "upper")]
     assert found[0] <= found[1] <= found[0] * (1 + 2e-8)
 
 
 def test_sums_and_contours_agree():
     for way in ("remove", "add"):
         for steps, eps_local, eps in ((10**6, 1.0, 0.005), (10**4, 6.0, 1.0), (50, 250.0, 240.0)):
-            low, high = (
-                random_allocation._summed(eps_local, steps, eps, way, side) for side in ("lower", "upper")
-            )
+            low, high = both_sides(random_allocation._summed, eps_local, steps, eps, way)
             pair = random_allocation._pure(eps_local, way)
-            below, above = (compared_delta(pair, Fixed(steps - 1), eps, side) for side in ("lower", "upper"))
+            below, above = both_sides(compared_delta, pair, Fixed(steps - 1), eps)
             assert below <= high
             assert low <= above
 
@@ -51,15 +45,18 @@ def test_two_steps_cost_at_least_one():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({}, "Give either eps_local or sigma"),
+        ({"participations": 1}, "Give either eps_local or sigma"),
         ({"eps_local": 1.0, "sigma": 1.0}, "Give either eps_local or sigma"),
         ({"sigma": 0.01}, r"sigma must be in \[0.1, 1e6\]"),
         ({"eps_local": 301.0}, "eps_local must be at most 300"),
+        ({"sigma": 1.0, "participations": 11}, r"participations must be in \[1, 10\], got 11"),
     ],
 )
 def test_bad_arguments_are_named(options, message):
     with pytest.raises(ValueError, match=message):
-        allocation_delta(0.5, 10, **options)
+        AllocationProfile(10, **options)
+    with pytest.raises(ValueError, match="Give either eps_local or sigma"):
+        allocation_delta(0.5, 10)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from enumerated_reports import both_sides
 from shuffledp.accounting import shuffled_batches_delta, shuffled_batches_epsilon
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.training import shuffled_batches
@@ -21,24 +22,15 @@ from shuffledp.accounting.training.shuffled_batches import (
 from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
 
 DELTA, STEPS = 1e-8, 1000
-#: By sigma and epochs: lower bound, upper bound, known permutation.
-TABLE = {
-    (1.0, 1): (5.1064, 5.6395, 5.7761),
-}
 
 
-@pytest.mark.parametrize("setting", TABLE, ids=str)
-def test_reference_table(setting):
-    """The reference rounds losses of the largest release down by up to 5e-4 per epoch, and has chords of ratio 1.02."""
-    sigma, epochs = setting
-    lower, upper, permutation = TABLE[setting]
-    found = shuffled_batches_epsilon(STEPS, sigma, DELTA, epochs, "lower")
-    assert lower - 5e-5 <= found <= lower + 4e-4 * epochs
-    above = shuffled_batches_epsilon(STEPS, sigma, DELTA, epochs)
-    assert upper * (1 - (2e-4 if sigma == 1 else 0.014)) <= above <= upper * (1 + 4e-4)
-    assert math.exp(log_gaussian_delta(math.sqrt(epochs) / sigma, permutation)) == pytest.approx(
-        DELTA, rel=2e-3
-    )
+def test_reference_table():
+    """The reference rounds losses of the largest release down by up to 5e-4, and has chords of ratio 1.02."""
+    lower, upper, permutation = 5.1064, 5.6395, 5.7761
+    found, above = both_sides(shuffled_batches_epsilon, STEPS, 1.0, DELTA, 1)
+    assert lower - 5e-5 <= found <= lower + 4e-4
+    assert upper * (1 - 2e-4) <= above <= upper * (1 + 4e-4)
+    assert known(1.0, permutation) == pytest.approx(DELTA, rel=2e-3)
     assert found < above < permutation
 
 
@@ -97,24 +89,22 @@ def test_few_batches_over_two_epochs(coarse):
         w * float(mass @ np.maximum(a * p - math.exp(eps) * b * q, 0))
         for w, a, b in zip(mass, p, q, strict=True)
     )
-    lower, upper = (shuffled_batches_delta(2, sigma, eps, 2, side) for side in ("lower", "upper"))
+    lower, upper = both_sides(shuffled_batches_delta, 2, sigma, eps, 2)
     assert lower < value < upper
     assert lower > 0.8 * value
 
 
 def test_one_step_is_the_gaussian_mechanism():
-    delta = 1e-6
     for epochs in (1, 4):
-        upper = shuffled_batches_epsilon(1, 2.0, delta, epochs)
-        lower = shuffled_batches_epsilon(1, 2.0, delta, epochs, "lower")
-        assert math.exp(log_gaussian_delta(math.sqrt(epochs) / 2, upper)) == pytest.approx(delta, rel=1e-5)
+        lower, upper = both_sides(shuffled_batches_epsilon, 1, 2.0, 1e-6, epochs)
+        assert known(2 / math.sqrt(epochs), upper) == pytest.approx(1e-6, rel=1e-5)
         assert upper * (1 - 1e-3) < lower <= upper
 
 
 def test_delta_and_eps_agree():
-    for side, epochs in (("upper", 1), ("lower", 1)):
-        eps = shuffled_batches_epsilon(STEPS, 2.0, DELTA, epochs, side)
-        assert shuffled_batches_delta(STEPS, 2.0, eps, epochs, side) == pytest.approx(DELTA, rel=0.05)
+    for side in ("upper", "lower"):
+        eps = shuffled_batches_epsilon(STEPS, 2.0, DELTA, side=side)
+        assert shuffled_batches_delta(STEPS, 2.0, eps, side=side) == pytest.approx(DELTA, rel=0.05)
 
 
 def test_loss_laws_omit_little(coarse):

@@ -156,9 +156,8 @@ def log_failures(k, shape, stop):
 
 
 def log_laplace(k, ratio):
-    return mpmath.log((1 - mpmath.mpf(ratio)) / (1 + mpmath.mpf(ratio))) + abs(k) * mpmath.log(
-        mpmath.mpf(ratio)
-    )
+    ratio = mpmath.mpf(ratio)
+    return mpmath.log((1 - ratio) / (1 + ratio)) + abs(k) * mpmath.log(ratio)
 
 
 def log_gaussian(k, sigma):

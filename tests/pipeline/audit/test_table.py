@@ -169,13 +169,16 @@ def flagged_at_scale(protocol):
     return line.status == VIOLATION
 
 
-class SmallNoise(CentralGaussian):
-    """Noise of nine tenths of the scale."""
+def changed(protocol, change):
+    """Return the protocol with other calibrated parameters."""
 
-    @classmethod
-    def calibrate(cls, *args, **options):
-        right = super().calibrate(*args, **options)
-        return replace(right, sigma=0.9 * right.sigma)
+    class Changed(protocol):
+        @classmethod
+        def calibrate(cls, *args, **options):
+            right = super().calibrate(*args, **options)
+            return replace(right, **change(right))
+
+    return Changed
 
 
 class ForgetsTheSplit(Truncation):
@@ -184,22 +187,6 @@ class ForgetsTheSplit(Truncation):
     @classmethod
     def calibrate(cls, budget, *args, **options):
         return super().calibrate(replace(budget, delta=2 * budget.delta), *args, **options)
-
-
-class OneDummyLess(PureDump):
-    @classmethod
-    def calibrate(cls, *args, **options):
-        right = super().calibrate(*args, **options)
-        return replace(right, dummies_in_all=right.dummies_in_all - 1)
-
-
-class Swapped(OneSidedCounts):
-    """Negative binomial noise with shape and decay exchanged."""
-
-    @classmethod
-    def calibrate(cls, *args, **options):
-        right = super().calibrate(*args, **options)
-        return replace(right, shape=right.decay, decay=right.shape)
 
 
 class HonestLooking(PureDump):
@@ -216,7 +203,16 @@ class HonestLooking(PureDump):
         return self.honest.privacy_profile()
 
 
-@pytest.mark.parametrize("wrong", [SmallNoise, ForgetsTheSplit, OneDummyLess, Swapped, HonestLooking])
+WRONG = {
+    "small noise": changed(CentralGaussian, lambda right: {"sigma": 0.9 * right.sigma}),
+    "forgotten split": ForgetsTheSplit,
+    "one dummy less": changed(PureDump, lambda right: {"dummies_in_all": right.dummies_in_all - 1}),
+    "swapped noise": changed(OneSidedCounts, lambda right: {"shape": right.decay, "decay": right.shape}),
+    "honest looking": HonestLooking,
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
 def test_wrong_calibrations_are_flagged(wrong):
     right, where = wrong.__mro__[1], SOME if wrong is ForgetsTheSplit else FEW
     assert audited(at(wrong, where)).status == EXCEEDS

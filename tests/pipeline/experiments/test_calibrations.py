@@ -7,7 +7,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.audit.auditor import AuditSetting
 from shuffledp.pipeline.experiments import calibrations, runner
 from shuffledp.populations import Fixed
-from shuffledp.protocols import get
+from shuffledp.protocols.frequency.pure_dump import PureDump
 from shuffledp.tasks import Budget, Frequency
 
 
@@ -19,10 +19,11 @@ def shared(tmp_path, monkeypatch):
     return tmp_path
 
 
-def setting(**changes):
-    protocol = get("frequency", "pure_dump")
-    given = {"budget": Budget(0.5, 1e-6), "options": ()} | changes
-    return AuditSetting(protocol, "exact", Frequency(10), Fixed(999), **given)
+BUDGET = Budget(0.5, 1e-6)
+
+
+def setting(budget=BUDGET):
+    return AuditSetting(PureDump, "exact", Frequency(2), Fixed(999), budget)
 
 
 def test_audit_reads_calibration_of_experiment(shared, tmp_path, monkeypatch):
@@ -31,16 +32,12 @@ def test_audit_reads_calibration_of_experiment(shared, tmp_path, monkeypatch):
         accounting=["exact"],
         repeats=1,
         grid={"eps": [0.5]},
-        task={"kind": "frequency", "domain_size": 10, "metrics": ["mse"]},
-        data={"name": "uniform"},
         population={"users": 1000},
         budget={"eps": "$eps", "delta": 1e-6},
     )
     runner.run(job, prepared=tmp_path, root=tmp_path)
-    expected = calibrations.calibrated(
-        *(get("frequency", "pure_dump"), Budget(0.5, 1e-6), Fixed(999), Frequency(10), "exact", {})
-    )
-    monkeypatch.setattr(get("frequency", "pure_dump"), "calibrate", None)
+    expected = PureDump.calibrate(BUDGET, Fixed(999), Frequency(2), accounting="exact")
+    monkeypatch.setattr(PureDump, "calibrate", None)
     assert setting().calibrated() == expected
     with pytest.raises(TypeError):
         setting(budget=Budget(0.5, 1e-7)).calibrated()
@@ -50,7 +47,7 @@ def test_infeasible_reason_is_stored(shared, monkeypatch):
     nothing = setting(budget=Budget(0.5, 0.0))
     with pytest.raises(Infeasible) as first:
         nothing.calibrated()
-    monkeypatch.setattr(get("frequency", "pure_dump"), "calibrate", None)
+    monkeypatch.setattr(PureDump, "calibrate", None)
     with pytest.raises(Infeasible) as second:
         nothing.calibrated()
     assert second.value.reason == first.value.reason

@@ -42,10 +42,9 @@ def adult(tmp_path):
     about = {"name": "adult", "title": "Adult", "source": "stand_in", "origin": "made up", "sha256": {}}
     about |= {"n_records": 400, "note": "Not the real Adult.", "licence": "", "citation": ""}
     rows = {"sex": ["Female", "Male"], "hours_per_week": [40, 40], "count": [100, 300]}
-    pd.DataFrame(rows).to_parquet(tmp_path / "adult.parquet")
-    (tmp_path / "adult.json").write_text(json.dumps(about))
-    files = [tmp_path / name for name in ("adult.parquet", "adult.json")]
-    storage.publish(tmp_path / "adult.sha256", {path: path.read_bytes() for path in files})
+    contents = {"parquet": pd.DataFrame(rows).to_parquet(), "json": json.dumps(about).encode()}
+    files = {tmp_path / f"adult.{kind}": content for kind, content in contents.items()}
+    storage.publish(tmp_path / "adult.sha256", files)
     return tmp_path
 
 
@@ -55,14 +54,10 @@ def adult(tmp_path):
 @pytest.fixture
 def drawn(monkeypatch):
     """Return the participants of every grid point, in the order of the draws."""
-    seen = []
-    original = simulated.participants
-
-    def spy(*args, **kwargs):
-        seen.append(original(*args, **kwargs))
-        return seen[-1]
-
-    monkeypatch.setattr(simulated, "participants", spy)
+    seen, original = [], simulated.participants
+    monkeypatch.setattr(
+        simulated, "participants", lambda *args, **given: seen.append(original(*args, **given)) or seen[-1]
+    )
     return seen
 
 
@@ -80,15 +75,14 @@ def test_participants_do_not_depend_on_methods(tmp_path, drawn, other):
     """Neither do they depend on accounting, eps or experiment."""
     run(tmp_path)
     run(tmp_path, **other)
-    assert len(drawn) == 2
-    for one in drawn[1:]:
-        assert np.array_equal(one.counts, drawn[0].counts)
-        assert np.array_equal(one.public.n_users, drawn[0].public.n_users)
+    first, second = drawn
+    assert np.array_equal(first.counts, second.counts)
+    assert np.array_equal(first.public.n_users, second.public.n_users)
 
 
 def test_first_participants_ignore_later_repeats(tmp_path, drawn):
-    run(tmp_path, repeats=4, grid={"eps": [0.5]}, accounting=["printed"])
-    run(tmp_path, repeats=9, grid={"eps": [0.5]}, accounting=["printed"])
+    for repeats in (4, 9):
+        run(tmp_path, repeats=repeats, grid={"eps": [0.5]}, accounting=["printed"])
     assert np.array_equal(drawn[1].counts[:4], drawn[0].counts)
     assert len({tuple(row) for row in drawn[1].counts}) > 1
 
@@ -112,13 +106,18 @@ def test_mechanism_has_separate_streams(tmp_path, changes):
 
 def test_estimators_use_the_same_messages(tmp_path):
     """Repeats with a large error for expected dummies also have a large error for observed dummies."""
-    flexible = {"protocol": "flexible_pure_dump", "repeats": 400, "grid": {"eps": [1.0]}}
-    flexible |= {"population": {"users": 50_000}}
-    shown = [
-        values(tmp_path, "exact", **flexible, method=estimator, options={"rate": 0.1, "estimator": estimator})
+    ((one,), (other,)) = (
+        values(
+            *(tmp_path, "exact"),
+            protocol="flexible_pure_dump",
+            method=estimator,
+            options={"rate": 0.1, "estimator": estimator},
+            repeats=400,
+            grid={"eps": [1.0]},
+            population={"users": 50_000},
+        ).values()
         for estimator in ("expected", "observed")
-    ]
-    ((one,), (other,)) = (list(found.values()) for found in shown)
+    )
     assert not np.array_equal(one, other)
     # Independent repeats would exceed 0.2 once in 30,000 (Fisher: standard error 1 / sqrt(397)).
     assert np.corrcoef(one, other)[0, 1] > 0.2
@@ -209,8 +208,8 @@ def test_population_bound_cannot_be_simulated(tmp_path):
 
 
 def test_long_job_reports_progress(tmp_path, caplog):
-    with caplog.at_level(logging.INFO, logger="shuffledp"):
-        runner.run(demo_job(), prepared=tmp_path, root=tmp_path, every=0)
+    caplog.set_level(logging.INFO, logger="shuffledp")
+    runner.run(demo_job(), prepared=tmp_path, root=tmp_path, every=0)
     assert "demo.coins.amplified: 2 of 4 cells" in caplog.text
     assert "s left" in caplog.text
     caplog.clear()
@@ -221,18 +220,16 @@ def test_long_job_reports_progress(tmp_path, caplog):
 # -- expectation against simulation ----------------------------------------------------------------------------------
 
 
-def test_too_many_participants_are_an_error(adult):
-    with pytest.raises(
-        ValueError, match="401 participants cannot be drawn without replacement from 400 records"
-    ):
-        run(adult, **LOCAL, data={"name": "adult", "column": "sex"}, population={"users": 401})
-
-
 def test_data_source_comes_with_the_result(adult):
-    done = run(adult, **LOCAL, data={"name": "adult", "column": "sex"}, population={"users": 100})
+    of_adult = {**LOCAL, "data": {"name": "adult", "column": "sex"}}
+    done = run(adult, **of_adult, population={"users": 100})
     assert (done.data_source, done.data_note) == ("stand_in", "Not the real Adult.")
     assert set(done.cells["data_source"].to_pylist()) == {"stand_in"}
     assert run(adult, **CURVE).data_source == "none"
+    with pytest.raises(
+        ValueError, match="401 participants cannot be drawn without replacement from 400 records"
+    ):
+        run(adult, **of_adult, population={"users": 401})
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -283,19 +280,20 @@ def test_damaged_result_names_file_and_command(tmp_path, part, damage):
 
 # -- what depends on how a protocol was calibrated ------------------------------------------------------------------
 
-SUMS = {
-    "grid": {"eps": [1.0]},
-    "task": {"kind": "summation", "max_value": 3, "truth": "participants", "metrics": ["mse"]},
-    "data": {"name": "uniform"},
-    "population": {"users": 4000},
-}
-
 
 def test_squared_error_is_of_decoded_sums(tmp_path):
     """All users hold 0, so that in the figure's group about half of all sums wrap around."""
-    data = {"name": "categorical", "weights": [1.0, 0.0, 0.0, 0.0]}
-    figure = {**SUMS, "method": "figure", "protocol": "split_and_mix", "options": {"group": "figure"}}
-    done = run(tmp_path, **figure | {"accounting": ["printed"], "data": data, "repeats": 2000})
+    done = run(
+        tmp_path,
+        protocol="split_and_mix",
+        options={"group": "figure"},
+        grid={"eps": [1.0]},
+        task={"kind": "summation", "max_value": 3, "metrics": ["mse"]},
+        data={"name": "categorical", "weights": [1.0, 0.0, 0.0, 0.0]},
+        population={"users": 4000},
+        accounting=["printed"],
+        repeats=2000,
+    )
     table = done.values.to_pandas()
     seen = table.query("kind == 'simulated'")["value"]
     expected = float(table.query("kind == 'expected'")["value"].iloc[0])

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from scripts_by_file import ROOT
-from shuffledp.pipeline.config import ConfigurationError
 from shuffledp.pipeline.experiments import runner, training_jobs
 from shuffledp.pipeline.experiments.results import Bundle, write as write_results
 from shuffledp.pipeline.figures.drawings import paper_job
@@ -58,18 +57,18 @@ def without_jax(monkeypatch):
 @pytest.fixture
 def with_jax(monkeypatch):
     monkeypatch.setattr(training_jobs, "available", lambda: True)
+    monkeypatch.setattr(training_jobs, "version", lambda package: "0")
 
 
 def short(settings):
     return settings.papers["demo"].training["short"]
 
 
-def publish(folder, run, monkeypatch, note=""):
+def publish(folder, run, note="", curve=CURVE):
     """Publish a finished run without training."""
-    monkeypatch.setattr(training_jobs, "version", lambda package: "0")
     files = training_jobs.TrainingFiles.locate(folder, run.paper, run.name)
     about = of_job(run.job(7), "0", {"source": "mirror", "note": note}, ROOT)
-    training_jobs.write(files, CURVE, about)
+    training_jobs.write(files, curve, about)
     return files
 
 
@@ -92,7 +91,6 @@ def test_grid_omits_round_zero(trained):
 BROKEN = {
     "unknown kind": (PAPER, "kind: shuffle_sgd", "kind: shufle_sgd", "training.short.kind:", "Did you mean 'shuffle_sgd'?"),
     "rate as text": (PAPER, "learning_rate: 0.5", "learning_rate: 5e-1", "training.short.learning_rate:", "write 5.0e-1."),
-    "batch missing": (PAPER, "batch: 20, ", "", "training.short:", "batch must be given for kind 'shuffle_sgd'."),
     "unknown key": (PAPER, "rounds: 5", "round: 5, rounds: 5", "training.short:", "unknown key 'round'. Did you mean 'rounds'?"),
     "CIFAR10 is not there": (PAPER, "name: mnist", "name: cifar10", "training.short.data:", "cifar10/cifar10.npz there that holds the arrays train_images"),
     "grid of another run": (PAPER, "{evaluated: short}", "{evaluated: shot}", "experiments.sgd.grid.round.evaluated:", "no training run 'shot'. Did you mean 'short'?"),
@@ -101,6 +99,7 @@ BROKEN = {
     "protocol with training": (PAPER, "central: {training: short, function: central_gaussian_epsilon", "central: {training: short, protocol: local", "experiments.sgd.methods.central:", "belongs to a method with a function."),
     "along without a number": (PAPER, "x: eps, along: round", "x: sigma, along: round", "figures.accuracy.along:", "not to 'sigma'"),
     "no along": (PAPER, "x: eps, along: round", "x: eps", "figures.accuracy:", "'eps' is not a grid variable."),
+    "unused run": (PAPER, "experiments:", "  unused: {kind: checkin, data: {name: mnist}, rate: 0.1, learning_rate: 1, clip: 1, noise_multiplier: 1, rounds: 3, evaluate_every: 1}\nexperiments:", "training.unused:", "no method uses it"),
     "learning": (RUN, "seed: 7", "seed: 7\nlearning: never", "config: learning:", "must be 'auto', 'require' or 'skip', got 'never'"),
     "override of a setting": (RUN, "overrides: {}", "overrides: {demo.training.short: {clip: 2}}", "config: overrides.demo.training.short:", "unknown key 'clip'. Known: evaluate_every, grid, repeats, rounds, sampled, seeds."),
 }  # fmt: skip
@@ -114,16 +113,6 @@ def test_mistake_is_one_line_with_place(trained, case):
     assert message.startswith(f"{PAPER}: {start}" if path == PAPER else start), message
     assert rest in message
     assert "\n" not in message
-
-
-def test_unused_run_is_a_mistake(trained):
-    trained.change(
-        PAPER,
-        "experiments:",
-        "  unused: {kind: checkin, data: {name: mnist}, rate: 0.1, learning_rate: 1, clip: 1, noise_multiplier: 1, rounds: 3, evaluate_every: 1}\nexperiments:",
-    )
-    with pytest.raises(ConfigurationError, match=r"training\.unused: no method uses it"):
-        trained.settings()
 
 
 def test_override_shortens_run_and_grid(trained):
@@ -147,32 +136,35 @@ def test_wrong_run_override_is_named(trained):
         trained.change(PAPER, "clip: 0.3", "clip: 0.3, averaging: 1")
 
 
-@pytest.mark.parametrize("wish, reason", [("auto", "JAX is not installed"), ("skip", "learning: skip")])
-def test_without_jax_training_is_left_out(trained, monkeypatch, wish, reason):
-    without_jax(monkeypatch)
+@pytest.mark.parametrize(
+    "installed, wish, reason",
+    [
+        (False, "auto", "JAX is not installed"),
+        (False, "skip", "learning: skip"),
+        (True, "auto", ""),
+        (True, "require", ""),
+        (True, "skip", "learning: skip"),
+    ],
+)
+def test_training_needs_jax_and_the_wish(trained, monkeypatch, installed, wish, reason):
+    monkeypatch.setattr(training_jobs, "available", lambda: installed)
     assert trained.settings(learning=wish).left_out == reason
 
 
 def test_missing_jax_fails_required_training(trained, monkeypatch):
     without_jax(monkeypatch)
-    with pytest.raises(
-        ConfigurationError, match=r"^config: learning: require needs JAX, which is not installed"
-    ):
-        trained.settings(learning="require")
-
-
-@pytest.mark.parametrize("wish, reason", [("auto", ""), ("require", ""), ("skip", "learning: skip")])
-def test_only_skip_omits_it_with_jax(trained, with_jax, wish, reason):
-    assert trained.settings(learning=wish).left_out == reason
+    said = trained.mistake(learning="require")
+    assert said.startswith("config: learning: require needs JAX, which is not installed")
 
 
 # -- results -----------------------------------------------------------------------------------------------------
 
 
-def test_cells_have_eps_and_accuracy(trained, with_jax, monkeypatch, tmp_path):
+def test_cells_are_of_the_undamaged_run(trained, with_jax, tmp_path):
     settings = trained.settings()
-    publish(tmp_path, short(settings), monkeypatch)
+    files = publish(tmp_path, short(settings), "Shortened.")
     done = computed(settings, "shuffle", tmp_path)
+    assert done.data_note == "Shortened."
     cells, values = done.cells.to_pandas(), done.values.to_pandas()
     points = [json.loads(p) for p in cells["point"]]
     assert len(points) == 6
@@ -183,34 +175,22 @@ def test_cells_have_eps_and_accuracy(trained, with_jax, monkeypatch, tmp_path):
     assert set(cells["dataset"]) == {"mnist"} and set(cells["data_source"]) == {"mirror"} == {
         done.data_source
     }
+    files.curve.write_bytes(files.curve.read_bytes()[:-3] + b"xyz")
+    with pytest.raises(IntegrityError, match=r"short\.parquet: content differs"):
+        computed(settings, "central", tmp_path)
 
 
-def test_every_seed_has_its_accuracy(trained, with_jax, monkeypatch, tmp_path):
+def test_every_seed_has_its_accuracy(trained, with_jax, tmp_path):
     trained.change(PAPER, "rounds: 5", "seeds: 2, rounds: 5")
     settings = trained.settings()
     first, second = short(settings).repeats
     assert first.plan(7) == replace(first, seeds=1).plan(7) and first.plan(7).seed != second.plan(7).seed
-    publish(tmp_path, first, monkeypatch)
+    publish(tmp_path, first)
     better = TrainingCurve(tuple(replace(point, accuracy=point.accuracy + 0.1) for point in CURVE.points))
-    monkeypatch.setattr(sys.modules[__name__], "CURVE", better)
-    publish(tmp_path, second, monkeypatch)
+    publish(tmp_path, second, curve=better)
     values = computed(settings, "shuffle", tmp_path).values.to_pandas()
     by_seed = values[values["metric"] == "accuracy"].pivot(index="cell", columns="repeat", values="value")
     assert np.allclose(by_seed[1] - by_seed[0], 0.1)
-
-
-def test_data_note_reaches_the_result(trained, with_jax, monkeypatch, tmp_path):
-    settings = trained.settings()
-    publish(tmp_path, short(settings), monkeypatch, note="Shortened.")
-    assert computed(settings, "central", tmp_path).data_note == "Shortened."
-
-
-def test_a_damaged_curve_is_refused(trained, with_jax, monkeypatch, tmp_path):
-    settings = trained.settings()
-    files = publish(tmp_path, short(settings), monkeypatch)
-    files.curve.write_bytes(files.curve.read_bytes()[:-3] + b"xyz")
-    with pytest.raises(IntegrityError, match=r"short\.parquet: content differs"):
-        computed(settings, "central", tmp_path)
 
 
 def drawn(project, settings, monkeypatch):
@@ -241,7 +221,7 @@ def test_omitted_training_keeps_accounting(trained, monkeypatch):
 
 def test_accuracy_is_drawn_against_eps(trained, with_jax, monkeypatch):
     settings = trained.settings()
-    publish(trained.root / "results", short(settings), monkeypatch)
+    publish(trained.root / "results", short(settings))
     files = drawn(trained, settings, monkeypatch)
     lines = [line.split(",") for line in files["accuracy.csv"].decode().splitlines()]
     assert lines[0][:6] == ["method", "accounting", "curve", "sigma", "round", "eps"]
@@ -279,18 +259,15 @@ def test_own_images_are_standardized_alone(tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
+        (None, r"cifar10 is not downloaded: put a file .*cifar10\.npz there"),
         ({"test_labels": None}, "lacks the arrays test_labels"),
         ({"train_images": np.zeros((12, 28, 28, 1), np.uint8)}, r"\(n, 32, 32, 3\) of uint8"),
     ],
 )
 def test_other_files_are_refused(tmp_path, changes, message):
-    np.savez(tmp_path / "cifar10.npz", **own_arrays(**changes))
+    if changes is not None:
+        np.savez(tmp_path / "cifar10.npz", **own_arrays(**changes))
     with pytest.raises(ValueError, match=message):
-        training_jobs._own_images("cifar10", tmp_path / "cifar10.npz")
-
-
-def test_missing_own_data_name_the_place(tmp_path):
-    with pytest.raises(ValueError, match=r"cifar10 is not downloaded: put a file .*cifar10\.npz there"):
         training_jobs._own_images("cifar10", tmp_path / "cifar10.npz")
 
 
@@ -320,7 +297,7 @@ def run(folder):
 """
 
 
-def driver(every, **changes):
+def driver(every):
     settings = {
         "kind": "shuffle_sgd",
         "batch": 20,
@@ -330,7 +307,7 @@ def driver(every, **changes):
         "rounds": 120,
         "evaluate_every": 40,
     }
-    job = training_jobs.TrainingRun("demo", "short", "mnist", settings | changes, "120 of 500 rounds").job(7)
+    job = training_jobs.TrainingRun("demo", "short", "mnist", settings, "120 of 500 rounds").job(7)
     return DRIVER.format(scripts=str(ROOT / "workflow/scripts"), every=every, job=job, root=str(ROOT))
 
 

@@ -1,7 +1,5 @@
 """Files of users: checked before anything runs, counted once, and used by experiments."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -11,9 +9,11 @@ from pyarrow import parquet
 
 from shuffledp.pipeline.config.smallest_cells import trials
 from shuffledp.pipeline.experiments import runner, user_files
+from shuffledp.pipeline.experiments.sources import source_from
 from shuffledp.pipeline.experiments.sources.user_file import completed, files_of, key_of, load, request
 from shuffledp.protocols import get
 from shuffledp.storage import IntegrityError
+from shuffledp.tasks import Sets
 
 CSV = "color,minutes,user\n" + "red,10.2,a\nblue,70,b\nred,-1,a\ngreen,30,c\n" * 500 + "red\n,3,d\n"
 BY_COLUMN = {"name": "file", "path": "mine/visits.csv", "column": "color"}
@@ -40,20 +40,21 @@ def mine(project, monkeypatch):
     project.write("mine/visits.csv", CSV)
     project.write("config/own/visits.yaml", OWN)
     monkeypatch.chdir(project.root)
+    project.prepared = project.root / "prepared"
     return project
 
 
 def prepared(project, asked):
-    user_files.prepare(asked, project.root, project.root / "prepared")
-    return load(asked, project.root / "prepared")
+    user_files.prepare(asked, project.root, project.prepared)
+    return load(asked, project.prepared)
 
 
-def run(project, method="grr_blanket"):
+def run(project):
     experiment = project.settings().papers["visits"].experiments["colors"]
     for asked in experiment.own_requests.values():
-        user_files.prepare(asked, project.root, project.root / "prepared")
-    job = experiment.job(method, 7)
-    return runner.run(job, prepared=project.root / "prepared", root=project.root)
+        prepared(project, asked)
+    job = experiment.job("grr_blanket", 7)
+    return runner.run(job, prepared=project.prepared, root=project.root)
 
 
 # -- counted once ----------------------------------------------------------------------------------------------------
@@ -62,8 +63,8 @@ def run(project, method="grr_blanket"):
 def test_prepared_file_states_its_origin(mine):
     said = []
     asked = request({"kind": "frequency"}, BY_COLUMN)
-    user_files.prepare(asked, mine.root, mine.root / "prepared", said.append)
-    found = load(asked, mine.root / "prepared")
+    user_files.prepare(asked, mine.root, mine.prepared, said.append)
+    found = load(asked, mine.prepared)
     assert found.arrays["counts"].tolist() == [500, 500, 1000]
     assert found.about["values"] == ["blue", "green", "red"]
     about = found.about["file"]
@@ -73,12 +74,13 @@ def test_prepared_file_states_its_origin(mine):
     assert len(said) == 3
     assert "column 'user' repeats values" in found.about["note"]
     assert str(mine.root) not in json.dumps(found.about)
-    first = [path.read_bytes() for path in files_of(mine.root / "prepared", key_of(asked))]
-    user_files.prepare(asked, mine.root, mine.root / "prepared")
-    assert first == [path.read_bytes() for path in files_of(mine.root / "prepared", key_of(asked))]
-    files_of(mine.root / "prepared", key_of(asked))[0].write_bytes(b"")
+    files = files_of(mine.prepared, key_of(asked))
+    first = [path.read_bytes() for path in files]
+    user_files.prepare(asked, mine.root, mine.prepared)
+    assert first == [path.read_bytes() for path in files]
+    files[0].write_bytes(b"")
     with pytest.raises(IntegrityError):
-        load(asked, mine.root / "prepared")
+        load(asked, mine.prepared)
 
 
 SECRET = "SECRET-PATIENT-42"
@@ -99,14 +101,14 @@ def test_results_have_no_cell_of_user(mine, task, data):
     mine.write("mine/visits.csv", "\n".join(["color,minutes,id", *rows, SECRET, ""]))
     messages: list[str] = []
     asked = request(task, {"name": "file", "path": "mine/visits.csv", **data})
-    user_files.prepare(asked, mine.root, mine.root / "prepared", messages.append)
-    about = load(asked, mine.root / "prepared").about
+    user_files.prepare(asked, mine.root, mine.prepared, messages.append)
+    about = load(asked, mine.prepared).about
     taken_over = [*messages, about["note"], json.dumps(about["file"])]
     assert SECRET not in " ".join(taken_over)
     assert "visits.csv, " in about["note"]
     if data.get("values") or task["kind"] != "frequency":
         assert SECRET not in json.dumps(about)
-    for path in files_of(mine.root / "prepared", key_of(asked)):
+    for path in files_of(mine.prepared, key_of(asked)):
         assert path.stat().st_mode & 0o777 == 0o600
 
 
@@ -129,44 +131,39 @@ def test_changing_file_is_not_published(mine, monkeypatch):
 
     monkeypatch.setattr(user_files, "count_column", meanwhile)
     with pytest.raises(ValueError, match="changed while it was read"):
-        user_files.prepare(asked, mine.root, mine.root / "prepared")
-    assert not (mine.root / "prepared").exists()
+        user_files.prepare(asked, mine.root, mine.prepared)
+    assert not (mine.prepared).exists()
 
 
 # -- experiments -----------------------------------------------------------------------------------------------------
 
 
-def test_inferred_domain_is_stated_in_results(mine):
+def test_only_inferred_domain_is_warned_of(mine):
     done = run(mine)
     cells = done.cells.to_pylist()
-    assert {cell["domain_size"] for cell in cells} == {3.0}
-    assert {cell["dataset"] for cell in cells} == {"visits.csv"}
+    assert {(cell["dataset"], cell["domain_size"]) for cell in cells} == {("visits.csv", 3.0)}
     assert done.data_source == "own"
     assert "A domain must be public" in done.data_note and "2 rows left out" in done.data_note
     (file,) = done.data_details["files"]
     assert file["name"] == "visits.csv" and len(file["sha256"]) == 64
-
-
-def test_given_domain_needs_no_warning(mine):
-    found = run(mine)
     mine.change("config/own/visits.yaml", "column: color", "column: color, values: [blue, green, red]")
     given = run(mine)
     assert "domain" not in given.data_note
 
     def errors(done):
-        rows = done.values.to_pylist()
-        return [row["value"] for row in rows if row["kind"] == "expected"]
+        return done.values.to_pandas().query("kind == 'expected'")["value"].tolist()
 
-    assert errors(given) == errors(found)
+    assert errors(given) == errors(done)
 
 
 def test_grid_may_vary_files_and_columns(mine):
     mine.write("mine/other.csv", "color\n" + "a\nb\n" * 1500)
-    mine.change("config/own/visits.yaml", "path: mine/visits.csv", "path: $path")
-    mine.change(
-        "config/own/visits.yaml", "{eps: [0.5, 1.0]}", "{eps: [1.0], path: [mine/visits.csv, mine/other.csv]}"
-    )
-    mine.change("config/own/visits.yaml", "x: eps", "x: path")
+    for old, new in (
+        ("path: mine/visits.csv", "path: $path"),
+        ("{eps: [0.5, 1.0]}", "{eps: [1.0], path: [mine/visits.csv, mine/other.csv]}"),
+        ("x: eps", "x: path"),
+    ):
+        mine.change("config/own/visits.yaml", old, new)
     cells = run(mine).cells.to_pylist()
     assert [(cell["dataset"], cell["domain_size"]) for cell in cells] == [
         ("other.csv", 2.0),
@@ -179,7 +176,7 @@ def test_baselines_are_tried_after_counting(mine):
     protocol = get("frequency", "local")
 
     def tried():
-        every = trials(protocol, "local", settings, prepared=mine.root / "prepared", root=mine.root)
+        every = trials(protocol, "local", settings, prepared=mine.prepared, root=mine.root)
         return next(one for one in every if one.where.startswith("visits."))
 
     assert (tried().status, tried().note) == (
@@ -245,25 +242,21 @@ LISTS = [[0, 1], [2], [0, 1, 2, 3], [], [3, 2]]
 
 def sets_of(project, data, set_size=2, **task):
     """Return the source of five users."""
-    from shuffledp.pipeline.experiments.sources import source_from
-    from shuffledp.tasks import Sets
-
     parquet.write_table(pa.table({"l": pa.array(LISTS, pa.list_(pa.int64()))}), project.root / "l.parquet")
     raw = {"kind": "sets", "set_size": set_size, **task}
     data = {"name": "file", "path": "l.parquet", "column": "l", **data}
-    user_files.prepare(request(raw, data), project.root, project.root / "prepared")
-    raw, data = completed(raw, data, project.root / "prepared")
+    user_files.prepare(request(raw, data), project.root, project.prepared)
+    raw, data = completed(raw, data, project.prepared)
     task = Sets(**{k: v for k, v in raw.items() if k != "kind"})
-    return source_from(data, task, project.root / "prepared"), task
+    return source_from(data, task, project.prepared), task
 
 
 @pytest.mark.parametrize("padding", ["categories", "tokens"])
 def test_sets_have_one_size_and_marginals(mine, padding):
     source, task = sets_of(mine, {"padding": padding, "draw": "with_replacement"})
     assert (task.domain_size, task.padding_items) == ((4, 0) if padding == "categories" else (6, 2))
-    rng = np.random.default_rng(3)
     n = 40_000
-    drawn = source.draw(n, rng)
+    drawn = source.draw(n, np.random.default_rng(3))
     assert drawn.shape == (n, 2)
     assert (drawn[:, 0] != drawn[:, 1]).all()
     share = np.bincount(drawn.ravel(), minlength=task.domain_size) / n

@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.pipeline.experiments.participants import participants, typical
-from shuffledp.pipeline.experiments.sources import check_data, source_from
-from shuffledp.pipeline.experiments.sources.directions import USERS_AT_ONCE, Directions
+from shuffledp.pipeline.experiments.sources import source_from
+from shuffledp.pipeline.experiments.sources.directions import USERS_AT_ONCE
 from shuffledp.populations import Fixed
 from shuffledp.protocols.vectors.privunit import PrivUnit
-from shuffledp.tasks import Budget, Frequency, Participants, Vectors
+from shuffledp.tasks import Budget, Participants, Vectors
 
 TASK = Vectors(3, 2.0, "l2")
 LAW = Fixed(USERS_AT_ONCE + 100)
@@ -19,9 +19,7 @@ DATA = {"name": "axes"}
 
 
 def directions(task=TASK):
-    found = source_from(DATA, task, Path("nowhere"))
-    assert isinstance(found, Directions)
-    return found
+    return source_from(DATA, task, Path("nowhere"))
 
 
 def drawn(truth="participants"):
@@ -62,8 +60,3 @@ def test_privunit_error_ignores_direction(dimension):
     assert_allclose(fast.sum(axis=1), task.clip**2 * each, rtol=1e-12)
     expected = protocol.expected_variance(typical(task, directions(task), LAW).participants)
     assert_allclose(expected.sum(axis=1), task.clip**2 * each, rtol=1e-12)
-
-
-def test_other_tasks_have_no_directions():
-    with pytest.raises(ValueError, match="axes cannot be used for a frequency task"):
-        check_data(DATA, Frequency(3))

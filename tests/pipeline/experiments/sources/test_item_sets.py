@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from shuffledp.pipeline.datasets import Dataset
-from shuffledp.pipeline.experiments.job_parts import population_from, task_from
 from shuffledp.pipeline.experiments.participants import participants, typical
-from shuffledp.pipeline.experiments.sources import check_data, source_from
+from shuffledp.pipeline.experiments.sources import source_from
 from shuffledp.pipeline.experiments.sources.item_sets import level_sizes, source as set_source
+from shuffledp.populations import Fixed
 from shuffledp.tasks import Sets
 
 UNIFORM = {"name": "uniform", "split": "25-50-25"}
@@ -35,9 +35,7 @@ def test_invalid_split_is_refused(split):
 
 @pytest.mark.parametrize("size", [1, 2, 4, 6])
 def test_page_sets_have_stated_marginals(size):
-    source = pages(size=size)
-    rng = np.random.default_rng(2)
-    n = 4000
+    source, rng, n = pages(size=size), np.random.default_rng(2), 4000
     drawn = np.concatenate([source.draw(100, rng) for _ in range(n // 100)])
     assert drawn.shape == (n, size)
     assert all(len(set(row)) == size for row in drawn.tolist())
@@ -58,9 +56,9 @@ def test_tokens_fill_only_small_sets():
 
 
 def test_counts_levels_and_users_agree():
-    task = task_from({"kind": "sets", "domain_size": 9, "set_size": 3, "levels": 3})
-    source = source_from(UNIFORM, task, Path())
-    who = participants(task, source, population_from({"users": 101}), repeats=3, seed=4)
+    task = Sets(9, 3, 3)
+    source, law = source_from(UNIFORM, task, Path()), Fixed(100)
+    who = participants(task, source, law, repeats=3, seed=4)
     assert who.public.level_counts.tolist() == [[25, 51, 25]] * 3
     for repeat in range(3):
         (users,) = who.users(repeat)
@@ -68,24 +66,8 @@ def test_counts_levels_and_users_agree():
             held = users.values[users.levels == level]
             assert np.bincount(held.ravel(), minlength=9).tolist() == who.counts[repeat, level].tolist()
     assert who.truth == pytest.approx(who.counts.sum(axis=1) / 101)
-    support = typical(task, source, population_from({"users": 101}))
+    support = typical(task, source, law)
     assert support.participants.counts[0].sum() == pytest.approx(303)
     assert not support.sampling_variance.any()
-    wide = typical(task, source, population_from({"users": 101}), truth="population")
+    wide = typical(task, source, law, truth="population")
     assert wide.sampling_variance == pytest.approx(np.full((1, 9), (1 / 3) * (2 / 3) / 101))
-
-
-@pytest.mark.parametrize(
-    "config, task, message",
-    [
-        (MSNBC, Sets(17, 4, 2), "has 3 levels, but the task has 2"),
-        (MSNBC, Sets(21, 4, 3), "domain_size must be 17 and padding_items 0"),
-        ({**MSNBC, "padding": "tokens"}, Sets(17, 4, 3), "domain_size must be 21 and padding_items 4"),
-        (UNIFORM, Sets(21, 4, 3, 4), "padding_items must be 0 for uniform sets"),
-        ({"name": "msnbc", "column": "sets"}, Sets(17, 4, 3), "need a split"),
-        ({"name": "msnbc", "column": "first"}, Sets(17, 4, 3), "cannot be used for a sets task"),
-    ],
-)
-def test_unfitting_data_are_refused(config, task, message):
-    with pytest.raises(ValueError, match=message):
-        check_data(config, task)

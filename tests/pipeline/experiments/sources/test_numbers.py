@@ -7,54 +7,37 @@ import pandas as pd
 import pytest
 
 from shuffledp.pipeline.datasets import Dataset
-from shuffledp.pipeline.experiments.job_parts import population_from
 from shuffledp.pipeline.experiments.participants import participants, typical
-from shuffledp.pipeline.experiments.sources import check_data
 from shuffledp.pipeline.experiments.sources.numbers import source as number_source
+from shuffledp.populations import Fixed
 from shuffledp.tasks import Summation
-
-ABOUT = SimpleNamespace(source="stand_in", note="A toy.")
-ADULT = {"name": "adult", "column": "hours_per_week"}
-SPARSE = {"name": "msnbc", "column": "first_and_size"}
 
 
 def hours(**data):
     table = pd.DataFrame({"sex": "Male", "hours_per_week": [0, 40, 99], "count": [10, 30, 20]})
-    return number_source({**ADULT, **data}, Summation(99, real=True), Dataset("adult", table, {}, ABOUT))
+    adult = Dataset("adult", table, {}, SimpleNamespace(source="stand_in", note="A toy."))
+    return number_source(
+        {"name": "adult", "column": "hours_per_week", **data}, Summation(99, real=True), adult
+    )
 
 
 def test_hours_are_scaled():
     source = hours()
-    everybody = participants(source.task, source, population_from({"users": 60}), repeats=2, seed=1)
+    everybody = participants(source.task, source, Fixed(59), repeats=2, seed=1)
     assert everybody.truth == pytest.approx([(30 * 40 + 20 * 99) / 99] * 2)
     (users,) = everybody.users(0)
     assert np.bincount(users.values)[[0, 40, 99]].tolist() == [10, 30, 20]
-    support = typical(source.task, source, population_from({"users": 60}))
+    support = typical(source.task, source, Fixed(59))
     assert support.participants.truth == pytest.approx(everybody.truth[:1])
 
 
 @pytest.mark.parametrize("draw", ["without_replacement", "with_replacement"])
 def test_sampling_variance_is_of_the_sum(draw):
     source = hours(draw=draw)
-    law = population_from({"users": 40})
+    law = Fixed(39)
     sums = participants(source.task, source, law, repeats=5_000, seed=3, truth="participants").truth
     support = typical(source.task, source, law, truth="population")
     variance = float(support.sampling_variance[0])
     # The relative standard error of a variance from 5,000 draws is 2 %; 5 of them are missed once in 10^6.
     assert abs(sums.var() / variance - 1) < 0.1
     assert abs(sums.mean() - support.participants.truth[0]) < 5 * (variance / 5_000) ** 0.5
-
-
-@pytest.mark.parametrize(
-    "config, task, message",
-    [
-        (SPARSE, Summation(17, real=True), "a coordinate and a number .* 1 coordinate"),
-        (ADULT, Summation(99, coordinates=2), "holds a number .* 2 coordinate"),
-        (ADULT, Summation(99, signed=True), "signed numbers"),
-        ({"name": "adult", "column": "sex"}, Summation(1), "cannot be used for a summation task"),
-        ({"name": "categorical", "weights": [0.5, 0.5]}, Summation(2), "must be 3 numbers"),
-    ],
-)
-def test_unfitting_numbers_are_refused(config, task, message):
-    with pytest.raises(ValueError, match=message):
-        check_data(config, task)

@@ -12,7 +12,7 @@ from shuffledp.pipeline.datasets import Dataset
 from shuffledp.pipeline.experiments import participants as drawing, sources
 from shuffledp.pipeline.experiments.job_parts import population_from, task_from
 from shuffledp.pipeline.experiments.sources import user_file as files
-from shuffledp.tasks import Frequency
+from shuffledp.tasks import Frequency, Sets, Summation
 
 ABOUT = SimpleNamespace(source="stand_in", note="A toy.")
 ADULT = pd.DataFrame(
@@ -201,3 +201,25 @@ def test_fixed_records_are_nearest_whole_numbers(data, held):
     assert list(everybody) == held
     some = source.draw(5, np.random.default_rng(1))
     assert some.sum() == 5 and np.all(some <= held)
+
+
+@pytest.mark.parametrize(
+    "config, task, message",
+    [
+        (PAGE_SETS, Sets(17, 4, 2), "has 3 levels, but the task has 2"),
+        (PAGE_SETS, Sets(21, 4, 3), "domain_size must be 17 and padding_items 0"),
+        ({**PAGE_SETS, "padding": "tokens"}, Sets(17, 4, 3), "domain_size must be 21 and padding_items 4"),
+        (EVERY_SET, Sets(21, 4, 3, 4), "padding_items must be 0 for uniform sets"),
+        ({"name": "msnbc", "column": "sets"}, Sets(17, 4, 3), "need a split"),
+        ({"name": "msnbc", "column": "first"}, Sets(17, 4, 3), "cannot be used for a sets task"),
+        (FIRST, Summation(17, real=True), "a coordinate and a number .* 1 coordinate"),
+        (HOURS, Summation(99, coordinates=2), "holds a number .* 2 coordinate"),
+        (HOURS, Summation(99, signed=True), "signed numbers"),
+        (SEX, Summation(1), "cannot be used for a summation task"),
+        (COIN, Summation(2), "must be 3 numbers"),
+        ({"name": "axes"}, Frequency(3), "axes cannot be used for a frequency task"),
+    ],
+)
+def test_unfitting_data_are_refused(config, task, message):
+    with pytest.raises(ValueError, match=message):
+        sources.check_data(config, task)
