@@ -64,7 +64,7 @@ class Opened:
         """Scroll to the bottom in steps, so that lazy pictures load, and wait for them."""
         self.page.evaluate(
             """async () => {
-                for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 2) {
+                for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
                     scrollTo({top: y, behavior: "instant"});
                     await new Promise(done => setTimeout(done, 20));
                 }
