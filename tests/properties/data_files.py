@@ -278,7 +278,8 @@ def _sets(options: Mapping[str, Any], rows: list[list[Any]], short: int) -> Any:
                 bad += 1
                 continue
             who, items = number, [_text(item) for item in row[0]]
-            users.setdefault(who, set())
+            if not any(items):  # a user of items outside the domain alone is left out
+                users.setdefault(who, set())
         else:
             who, items = _text(row[0]), [_text(row[1])]
             if not who:
