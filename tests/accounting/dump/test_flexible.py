@@ -87,6 +87,16 @@ def test_no_dummies_where_the_reports_suffice(accounting):
     assert flexible_dummy_delta(0.8, 10, 5, 0, 0.5) == pytest.approx(1, rel=1e-12)
 
 
+@pytest.mark.parametrize("k, eps, delta, eps_local", [(5, 1.0, 1e-3, 8.0), (20, 0.3, 1e-2, 3.0)])
+def test_fewest_dummies_of_few_senders_suffice(k, eps, delta, eps_local):
+    """Numbers of messages of different senders are far apart, so that the search begins at typical reports."""
+    found = flexible_dummies(10, k, eps, delta, 0.5, eps_local=eps_local)
+    fewer, enough = (
+        flexible_dummy_delta(eps, 10, k, each, 0.5, eps_local=eps_local) for each in (found - 1, found)
+    )
+    assert enough <= delta < fewer
+
+
 @pytest.mark.parametrize(
     "setting, eps_local, accounting, reason",
     [

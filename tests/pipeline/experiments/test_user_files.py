@@ -112,6 +112,18 @@ def test_results_have_no_cell_of_user(mine, task, data):
         assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_failure_reasons_have_no_cell(mine):
+    mine.write("mine/visits.csv", "color,minutes\n" + f"{SECRET},{SECRET}\n" * 3)
+    for task, data in (
+        ({"kind": "frequency"}, {"column": "color"}),
+        ({"kind": "summation", "max_value": 6}, {"column": "minutes", "low": 0, "high": 60}),
+        ({"kind": "sets", "set_size": 1, "domain_size": 3}, {"user": "minutes", "item": "color"}),
+    ):
+        with pytest.raises(ValueError) as caught:
+            prepared(mine, request(task, {"name": "file", "path": "mine/visits.csv", **data}))
+        assert SECRET not in str(caught.value)
+
+
 def test_numbers_have_steps_of_task(mine):
     data = {**BY_COLUMN, "column": "minutes"}
     asked = request({"kind": "summation", "max_value": 6}, {**data, "low": 0, "high": 60})
