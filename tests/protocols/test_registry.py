@@ -103,6 +103,7 @@ def test_edited_file_gives_a_new_class(tmp_path):
         ("mine.py:Coin", "class Coin: pass\n1 / 0\n", r"ZeroDivisionError: .* \(mine.py, line 2\)"),
         ("mine.py:Coin", "class Coin: pass\nCoin = 3\n", "not a subclass"),
         ("mine.py:Coin", SOUND.replace("def encode", "def encoed"), "lacks encode"),
+        ("mine.py:Coin", SOUND.replace("def c", "def x_c"), "lacks cost, fit"),
         ("mine.py:Coin", SOUND.replace('    trust = "local"\n', ""), "does not set trust"),
         (
             "mine.py:Coin",
