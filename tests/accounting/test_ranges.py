@@ -57,11 +57,12 @@ CALLS = {
 def test_out_of_range_values_are_named(name):
     call, valid, arguments = CALLS[name]
     for argument, values in arguments.items():
-        for bad in values:
+        for bad in (*values, 3000 * "["):
             said = bad[0] if isinstance(bad, list) else bad
             with pytest.raises(ValueError, match=rf"^{argument} must be ") as caught:
                 call(**{**valid, argument: bad})
             assert re.escape(format_value(said)[:40]) in re.escape(str(caught.value)), (argument, bad)
+            assert len(str(caught.value)) < 400
 
 
 def test_most_arguments_have_a_range():

@@ -44,7 +44,7 @@ def _as_float(name: str, value: SupportsFloat, allowed: str) -> float:
             raise TypeError
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be {allowed}, got {value!r}.") from None
+        raise ValueError(f"{name} must be {allowed}, got {format_value(value)}.") from None
 
 
 def check_positive(name: str, value: SupportsFloat) -> float:
@@ -52,7 +52,7 @@ def check_positive(name: str, value: SupportsFloat) -> float:
     allowed = "a positive finite number"
     number = _as_float(name, value, allowed)
     if not 0 < number < math.inf:
-        raise ValueError(f"{name} must be {allowed}, got {value!r}.")
+        raise ValueError(f"{name} must be {allowed}, got {format_value(value)}.")
     return number
 
 
@@ -61,7 +61,7 @@ def check_nonnegative(name: str, value: SupportsFloat) -> float:
     allowed = "a finite number >= 0"
     number = _as_float(name, value, allowed)
     if not 0 <= number < math.inf:
-        raise ValueError(f"{name} must be {allowed}, got {value!r}.")
+        raise ValueError(f"{name} must be {allowed}, got {format_value(value)}.")
     return number
 
 
@@ -69,7 +69,7 @@ def check_open_unit(name: str, value: SupportsFloat) -> float:
     """Return `value` as a float if it lies in (0, 1), for a delta in [`LEAST`, 1), else raise ValueError."""
     number = _as_float(name, value, "in (0, 1)")
     if not 0 < number < 1:
-        raise ValueError(f"{name} must be in (0, 1), got {value!r}.")
+        raise ValueError(f"{name} must be in (0, 1), got {format_value(value)}.")
     if number < LEAST and name.endswith("delta"):
         raise ValueError(
             f"{name} must be at least {LEAST:.3g}, below which double precision ends, got {number!r}."
@@ -86,7 +86,7 @@ def check_unit(name: str, value: SupportsFloat) -> float:
     """Return `value` as a float if it lies in [0, 1], else raise ValueError."""
     number = _as_float(name, value, "in [0, 1]")
     if not 0 <= number <= 1:
-        raise ValueError(f"{name} must be in [0, 1], got {value!r}.")
+        raise ValueError(f"{name} must be in [0, 1], got {format_value(value)}.")
     return number
 
 
@@ -94,7 +94,7 @@ def check_rate(name: str, value: SupportsFloat) -> float:
     """Return `value` as a float if it lies in (0, 1], else raise ValueError."""
     number = _as_float(name, value, "in (0, 1]")
     if not 0 < number <= 1:
-        raise ValueError(f"{name} must be in (0, 1], got {value!r}.")
+        raise ValueError(f"{name} must be in (0, 1], got {format_value(value)}.")
     return number
 
 
@@ -109,7 +109,7 @@ def check_between(name: str, value: SupportsFloat, least: float, most: float) ->
     allowed = f"in [{least:g}, {most:g}]".replace("e+0", "e").replace("e+", "e")
     number = _as_float(name, value, allowed)
     if not least <= number <= most:
-        raise ValueError(f"{name} must be {allowed}, got {value!r}.")
+        raise ValueError(f"{name} must be {allowed}, got {format_value(value)}.")
     return number
 
 
@@ -119,7 +119,7 @@ def check_count(name: str, value: SupportsFloat, least: int = 0, most: int = MOS
     number = _as_float(name, value, allowed)
     beyond = type(value) is int and value > most  # by one, which a float does not tell
     if beyond or not (least <= number <= most and number == math.floor(number)):
-        raise ValueError(f"{name} must be {allowed}, got {value!r}.")
+        raise ValueError(f"{name} must be {allowed}, got {format_value(value)}.")
     return int(number)
 
 
@@ -130,7 +130,7 @@ T = TypeVar("T", bound=str)
 def check_choice(name: str, value: str, choices: Sequence[T]) -> T:
     """Return `value` if it is one of `choices`, else raise ValueError with the list of `choices`."""
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {format_value(value)}.")
     return cast("T", value)
 
 
