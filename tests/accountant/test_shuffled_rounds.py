@@ -265,10 +265,15 @@ def test_mistakes_are_named(ask, message):
         ask()
 
 
+def test_budget_of_one_user_is_target():
+    answer = budget(1.0, 1, 1e-6)
+    assert 1.0 <= answer.eps_local < 1.0 + 1e-5
+    assert answer.eps <= 1.0
+
+
 @pytest.mark.parametrize(
     "eps, users, delta, sizes",
     [
-        (1.0, 1, 1e-6, {}),
         (4.0, 100, 1e-6, {"randomizer": "binary"}),  # hardly anybody hides a report: the budget is eps
         (4.0, 100, 1e-15, {"randomizer": "grr", "domain_size": 10**6}),  # nearly a lattice
         (4.0, 10**9, 1e-6, {"randomizer": "grr", "domain_size": 10}),  # delta hardly changes with eps

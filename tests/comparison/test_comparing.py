@@ -11,8 +11,7 @@ import shuffledp
 from command_line import unwrapped
 from shuffledp.accounting import shipped_design
 from shuffledp.comparison import table
-from shuffledp.comparison.rows import in_order
-from shuffledp.populations import Binomial, Fixed, MomentBounded
+from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson
 from shuffledp.protocols import available
 from shuffledp.tasks import Sets, Summation
 
@@ -71,10 +70,14 @@ def test_built_ins_have_rows_without_failure(frequencies, kind, what):
             assert row.mse is None
 
 
-def test_rows_are_sorted(frequencies):
-    assert tuple(frequencies) == in_order(frequencies[::-1])
+def test_rows_are_grouped_and_sorted(frequencies):
+    """Rows are grouped by trust, and sorted by error."""
+    good = [row for row in frequencies if row.status == "ok"]
+    assert list(frequencies[: len(good)]) == good
+    order = ["shuffler", "shuffler_adds", "secure_sum", "central", "local"]
+    assert good == sorted(good, key=lambda row: (order.index(row.trust), row.mse))
     assert of(frequencies, "central_laplace").floor_ratio == pytest.approx(1)
-    assert all(row.floor_ratio > 0.99 for row in frequencies if row.status == "ok")
+    assert all(row.floor_ratio > 0.99 for row in good)
 
 
 def test_filters_omit_rows_or_explain():
@@ -210,6 +213,7 @@ def test_population_bound_has_no_simulation():
         {"domain_size": 50, "protocols": ["pure_dump", "grr_blanket", "sageo"]},
         # If estimates are truncated, errors for drawn shares differ from errors for the given shares.
         {"domain_size": 5, "protocols": ["truncation"], "population": Binomial(999, 0.3)},
+        {"domain_size": 4, "protocols": ["pure_dump", "central_laplace"], "population": Poisson(999.0)},
         {"domain_size": 30, "set_size": 4, "protocols": ["balls_into_bins", "subset_shuffled"]},
         {"dimension": 4, "protocols": ["privunit", "central_gaussian"]},
         {"dimension": 4, "norm": "l1", "protocols": ["random_checkin"], "population": Binomial(3_999, 0.5)},
